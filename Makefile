@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+# Builds, installs and tests the RTRS modules. `make help` lists the targets;
+# what goes into which module stands in Kbuild.
+
+KVER ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KVER)/build
+
+MODULES := $(MAKE) -C $(KDIR) M=$(CURDIR)
+
+modules: kernel-ok
+	+$(MODULES) modules
+
+# A build against a kernel that cannot work ends here, with one line.
+kernel-ok:
+	@scripts/kernel-ok $(KDIR)
+
+install: modules
+	+$(MODULES) modules_install
+
+clean:
+	@if [ -d $(KDIR) ]; then $(MODULES) clean; fi
+	$(MAKE) -C tests/unit clean
+
+demo:
+	scripts/demo
+
+# Without KDIR or KVER, scripts/check looks for a kernel by itself.
+check:
+	@KDIR=$(if $(filter filefile,$(origin KDIR)$(origin KVER)),,$(KDIR)) \
+		scripts/check
+
+help:
+	@echo 'make            build rtrs-core, rtrs-client and rtrs-server'
+	@echo 'make install    install the modules (as root), then run depmod'
+	@echo 'make clean      remove what make has built; build/ stays'
+	@echo 'make demo       show a remote disk at work in a VM (as root)'
+	@echo 'make check      static checks, unit tests, VM cases (as root)'
+	@echo
+	@echo 'KDIR=DIR        build for the kernel whose build directory DIR is'
+	@echo 'KVER=RELEASE    the same as KDIR=/lib/modules/RELEASE/build'
+	@echo '                (default: $(KVER), the running kernel)'
+	@echo 'W=1 C=2 V=1     as in the kernel: warnings, sparse, commands'
+
+.DEFAULT_GOAL := modules
+.PHONY: modules kernel-ok install clean demo check help
