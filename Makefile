@@ -19,7 +19,6 @@ install: modules
 
 clean:
 	@if [ -d $(KDIR) ]; then $(MODULES) clean; fi
-	$(MAKE) -C tests/unit clean
 
 demo:
 	scripts/demo
