@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Addresses as text: parsing what a user wrote, printing what is in use.
  *
@@ -152,19 +152,10 @@ static size_t rtrs_addr_source_len(const char *str, size_t len)
 	return at;
 }
 
-/**
- * rtrs_addr_to_sockaddr() - parse the address, or the pair, of a path
- * @str:	the text, not necessarily terminated; no newline at its end
- * @len:	its length in bytes
- * @port:	port of the destination, in host order
- * @addr:	where to store: both pointers lead to storage of the caller's.
- *		@src of it becomes NULL when the text names no source.
- *
- * Context: Any but hard interrupt.
- * Return: 0, or -EINVAL when the text is anything else than what stands at the
- * top of this file, when source and destination are of different families, or
- * when it has a source and @addr no room for it. After an error the storage
- * has no defined content, and the pointers are what they were.
+/*
+ * Refused are also a pair of two families, which no connection can join, and a
+ * source for which @addr has no room. After an error the storage has no defined
+ * content; the pointers are what they were.
  */
 int rtrs_addr_to_sockaddr(const char *str, size_t len, u16 port,
 			  struct rtrs_addr *addr)
@@ -192,15 +183,7 @@ int rtrs_addr_to_sockaddr(const char *str, size_t len, u16 port,
 }
 EXPORT_SYMBOL_GPL(rtrs_addr_to_sockaddr);
 
-/**
- * sockaddr_to_str() - print an address as rtrs_addr_to_sockaddr() reads it
- * @addr:	AF_INET, AF_INET6 or AF_IB; any other is printed as its number
- * @buf:	where to print to; the text is terminated, and cut when too long
- * @len:	the size of @buf in bytes
- *
- * Context: Any.
- * Return: number of bytes written, without the terminating NUL.
- */
+/* A family that cannot be an RDMA address is printed as its number. */
 int sockaddr_to_str(const struct sockaddr *addr, char *buf, size_t len)
 {
 	switch (addr->sa_family) {
@@ -218,15 +201,6 @@ int sockaddr_to_str(const struct sockaddr *addr, char *buf, size_t len)
 }
 EXPORT_SYMBOL_GPL(sockaddr_to_str);
 
-/**
- * rtrs_addr_to_str() - print the pair of a path, "source@destination"
- * @addr:	the pair; only the destination is printed when @src is NULL
- * @buf:	where to print to; the text is terminated, and cut when too long
- * @len:	the size of @buf in bytes
- *
- * Context: Any.
- * Return: number of bytes written, without the terminating NUL.
- */
 int rtrs_addr_to_str(const struct rtrs_addr *addr, char *buf, size_t len)
 {
 	int at = 0;
