@@ -9,7 +9,7 @@
  *
  *   in4_pton	ends successfully at the delimiter and at any ':'; with -1 for
  *		the delimiter at any character that is no part of an address
- *   in6_pton	the same, but a ':' is part of the address
+ *   in6_pton	the same, but a ':' is part of the address until there was a '.'
  *   inet_pton_with_scope	does not care what stands behind the address,
  *		unless it is the scope of a link-local one
  */
@@ -52,6 +52,15 @@ static int span(const char *src, size_t len, const char *set, int delim)
 	return at;
 }
 
+/* An IPv6 address may end in an IPv4 one, which a ':' ends. */
+static int without_tail(const char *src, int len)
+{
+	const char *dot = memchr(src, '.', len);
+	const char *colon = dot ? memchr(dot, ':', src + len - dot) : NULL;
+
+	return colon ? colon - src : len;
+}
+
 static int pton(int af, const char *src, int srclen, const char *set, u8 *dst,
 		int delim, const char **end)
 {
@@ -60,6 +69,8 @@ static int pton(int af, const char *src, int srclen, const char *set, u8 *dst,
 	if (srclen < 0)
 		srclen = strlen(src);
 	len = span(src, srclen, set, delim);
+	if (af == AF_INET6 && len > 0)
+		len = without_tail(src, len);
 	return len < 0 ? 0 : parse(af, src, len, dst, end);
 }
 
