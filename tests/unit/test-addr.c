@@ -242,7 +242,8 @@ static const char * const malformed[] = {
 	"gid:0", "gid:fe80", "gid:fe80::1::2", "gid:host",
 	/* an address with something behind it */
 	"ip:10.0.0.1x", "ip:10.0.0.1 ", "ip:10.0.0.1\n", "ip:10.0.0.1:80",
-	"ip:::ffff:10.0.0.1:80", "ip:10.0.0.1/24", "ip:10.0.0.1\nx", "ip:10.0.0.1:", "ip:fe80::1/64",
+	"ip:::ffff:10.0.0.1:80", "ip:10.0.0.1/24", "ip:10.0.0.1\nx",
+	"ip:10.0.0.1:", "ip:fe80::1/64",
 	"ip:fe80::1 ", "ip:fe80::1\n", "ip:[fe80::1]", "ip:fe80::1%1\n",
 	"ip:fe80::1%1 ", "gid:fe80::1x", "gid:fe80::1 ", "gid:fe80::1\n",
 	"gid:fe80::1/64", "ip:10.0.0.1\t@ip:10.0.0.2", "ip:10.0.0.1@ ip:10.0.0.2",
