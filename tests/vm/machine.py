@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One virtual machine: the QEMU process and the ports into its guest."""
+
+import os
+import select
+import shutil
+import socket
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .paths import BUILD, HarnessError
+
+COMMAND_LINE = (
+    "console=ttyS0 loglevel=5 panic=-1 panic_on_warn=1 oops=panic acpi=noirq no_timer_check"
+    " log_buf_len=16M net.ifnames=0 mitigations=off rcupdate.rcu_cpu_stall_timeout=60"
+    " random.trust_cpu=on printk.time=1"
+)
+
+
+@dataclass
+class Setup:
+    """What machines are made of."""
+
+    image: Path
+    initramfs: Path
+    accel: str
+    smp: int
+    mem: int
+    directory: Path
+
+
+class GuestGone(Exception):
+    """The guest closed its port: it crashed, or QEMU ended."""
+
+
+BROKEN_KVM = BUILD / "vm/kvm-is-broken"
+
+
+def boot_of_host() -> str:
+    """Another one each time that the host boots."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text()
+
+
+def kvm_usable() -> bool:
+    """Whether KVM is worth a try: a device that opens may still not work."""
+    if BROKEN_KVM.exists() and BROKEN_KVM.read_text() == boot_of_host():
+        return False
+    return os.access("/dev/kvm", os.R_OK | os.W_OK)
+
+
+def remember_broken_kvm() -> None:
+    """Spares later runs the attempt, until the host boots again."""
+    BROKEN_KVM.write_text(boot_of_host())
+
+
+def processor(accel: str) -> list[str]:
+    """Accelerator and CPU model; TCG emulates the plain one fastest."""
+    if accel == "kvm":
+        return ["-accel", "kvm", "-cpu", "host"]
+    return ["-accel", "tcg,thread=multi,tb-size=256", "-cpu", "qemu64,+ssse3,+sse4.1,+sse4.2,+rdrand"]
+
+
+class Machine:
+    """A running VM. All of its files lie in a directory of its own."""
+
+    def __init__(self, setup: Setup, role: str) -> None:
+        self.setup = setup
+        self.role = role
+        self.directory = setup.directory / role
+        shutil.rmtree(self.directory, ignore_errors=True)
+        self.directory.mkdir(parents=True)
+        self.console = self.directory / "console"
+        self.output = self.directory / "output"
+        self.pending = b""
+        self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
+                                        stdout=open(self.directory / "qemu.log", "wb"),
+                                        stderr=subprocess.STDOUT)
+        self.control = self.connect("control")
+        self.emergency = self.connect("emergency")
+
+    def command(self) -> list[str]:
+        """QEMU's command line."""
+        setup = self.setup
+        return [
+            "qemu-system-x86_64", "-M", "q35", *processor(setup.accel),
+            "-smp", str(setup.smp), "-m", str(setup.mem), "-nodefaults", "-no-user-config",
+            "-display", "none", "-no-reboot", "-kernel", str(setup.image),
+            "-initrd", str(setup.initramfs), "-append", COMMAND_LINE,
+            "-serial", f"file:{self.console}", "-device", "virtio-rng-pci",
+            "-device", "virtio-serial-pci", *self.network(),
+            *self.socket_port("control"), *self.socket_port("emergency"),
+            "-chardev", f"file,id=output,path={self.output}",
+            "-device", "virtserialport,chardev=output,name=rtrs.output",
+        ]
+
+    def socket_port(self, name: str) -> list[str]:
+        """A virtio port that the host talks to."""
+        return ["-chardev", f"socket,id={name},path={self.directory / name},server=on,wait=off",
+                "-device", f"virtserialport,chardev={name},name=rtrs.{name}"]
+
+    def network(self) -> list[str]:
+        """The cable between two machines; the server holds its end."""
+        if self.role == "run":
+            return []
+        path = self.setup.directory / "cable"
+        if self.role == "server":
+            path.unlink(missing_ok=True)
+        else:
+            wait_until(path.exists, "the server's network socket")
+        server = "on" if self.role == "server" else "off"
+        mac = f"52:54:00:00:00:0{1 if self.role == 'server' else 2}"
+        return ["-netdev", f"stream,id=net,server={server},addr.type=unix,addr.path={path}",
+                "-device", f"virtio-net-pci,netdev=net,mac={mac},host_mtu=9000"]
+
+    def connect(self, name: str) -> socket.socket:
+        """Opens the host's end of a port."""
+        path = self.directory / name
+        wait_until(lambda: path.exists() or self.process.poll() is not None, "QEMU's sockets")
+        if self.process.poll() is not None:
+            raise HarnessError("QEMU failed: " + (self.directory / "qemu.log").read_text().strip())
+        port = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        port.connect(str(path))
+        return port
+
+    def send(self, line: str) -> None:
+        """A line to the guest."""
+        try:
+            self.control.sendall(line.encode() + b"\n")
+        except OSError as error:
+            raise GuestGone from error
+
+    def receive(self) -> None:
+        """Takes what the guest has sent; call it when there is something."""
+        try:
+            data = self.control.recv(1 << 16)
+        except OSError as error:
+            raise GuestGone from error
+        if not data:
+            raise GuestGone
+        self.pending += data
+
+    def line(self) -> str | None:
+        """The next whole line, if there is one."""
+        line, newline, rest = self.pending.partition(b"\n")
+        if not newline:
+            return None
+        self.pending = rest
+        return line.decode(errors="replace")
+
+    def block(self, size: int, deadline: float) -> str:
+        """Bytes that the guest has announced."""
+        while len(self.pending) < size:
+            if not select.select([self.control], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise GuestGone
+            self.receive()
+        data, self.pending = self.pending[:size], self.pending[size:]
+        return data.decode(errors="replace")
+
+    def dump_tasks(self) -> None:
+        """Makes a hung guest show on its console where its tasks wait."""
+        try:
+            self.emergency.sendall(b"dump\n")
+        except OSError:
+            return
+        size = -1
+        for _ in range(10):
+            time.sleep(1)
+            last, size = size, self.console.stat().st_size
+            if size == last:
+                break
+
+    def stop(self) -> None:
+        """Ends the VM at once."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.control.close()
+        self.emergency.close()
+
+    def console_text(self) -> str:
+        """All that the guest's console has shown since boot."""
+        return self.console.read_text(errors="replace") if self.console.exists() else ""
+
+
+def wait_until(condition, what: str, seconds: float = 20) -> None:
+    """For what takes a moment on the host."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise HarnessError(f"{what} did not appear within {seconds} s")
+        time.sleep(0.02)
