@@ -2,8 +2,14 @@
 #ifndef SHIM_LINUX_KERNEL_H
 #define SHIM_LINUX_KERNEL_H
 
+#include <asm/byteorder.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
+
+#define MAX_ERRNO	4095
+
+#define min_t(type, a, b) \
+	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 
 /*
  * Understands what the sources under test print, no more: %s, %u, %d,
