@@ -52,6 +52,8 @@ static void imm_answers(void **state)
 	assert_int_equal(rtrs_imm_rsp(false, 3, -512), 0x10000003 | 5 << 19);
 	assert_int_equal(rtrs_imm_rsp(false, 3, -4095), 0x10000003 | 5 << 19);
 	assert_int_equal(rtrs_imm_rsp(false, 3, INT32_MIN), 0x10000003 | 5 << 19);
+	/* a number that does not fit reaches into nothing else */
+	assert_int_equal(rtrs_imm_rsp(false, 1 << 19 | 7, 0), 0x10000007);
 	assert_int_equal(rtrs_imm_rsp_id(0xfffffff), 0x7ffff);
 	assert_int_equal(rtrs_imm_rsp_err(0xfffffff), -511);
 	assert_int_equal(rtrs_imm_rsp_err(0x7ffff), 0);
