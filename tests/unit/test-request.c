@@ -265,28 +265,38 @@ static void read_descriptors(void **state)
 	assert_true(read_is_refused(100, 100, 1, 0, 0));
 }
 
-/* A read's header, and its descriptor, are longer than that of a write. */
+/*
+ * A read's header, and its descriptor, are longer than that of a write. What
+ * sticks out of the chunk must not be looked at, so it has to be this rule, and
+ * not a later one, that refuses it.
+ */
+static bool sticks_out(u32 off, u16 sg_cnt)
+{
+	u8 header[SMALL_CHUNK + 24];
+	struct rtrs_io_req req;
+	const char *rule = NULL;
+	u8 *chunk;
+
+	memset(header, 0xff, sizeof(header));
+	read_bytes(header + off, 4072, 1, sg_cnt, 8192);
+	chunk = exactly(header, SMALL_CHUNK);
+	assert_true(rtrs_get_io_req(chunk, off, &small, &req, &rule));
+	free(chunk);
+	return strstr(rule, "beyond the chunk's end");
+}
+
 static void reads_at_the_end(void **state)
 {
-	struct rtrs_io_req req;
-	u8 *chunk = chunk_new();
-	u32 usr_len = 4072;
 	u32 off;
 
 	(void)state;
 	assert_false(read_is_refused(SMALL_CHUNK - 24, 4072, 1, 1, 4096));
 	assert_false(read_is_refused(4080, 4080, 0, 0, 0));
-	for (off = SMALL_CHUNK - 23; off <= SMALL_CHUNK - 4; off++) {
-		memset(chunk, 0xff, SMALL_CHUNK);
-		put16(chunk, off, 3);
-		put16(chunk, off + 2, usr_len);
-		if (off <= SMALL_CHUNK - 8) {
-			put16(chunk, off + 4, 1);
-			put16(chunk, off + 6, 1);
-		}
-		assert_true(io_req_is_refused(chunk, off, &req));
-	}
-	free(chunk);
+	for (off = SMALL_CHUNK - 23; off <= SMALL_CHUNK - 4; off++)
+		assert_true(sticks_out(off, 1));
+	for (off = SMALL_CHUNK - 7; off <= SMALL_CHUNK - 4; off++)
+		assert_true(sticks_out(off, 0));
+	assert_false(sticks_out(SMALL_CHUNK - 8, 0));
 }
 
 /* Nothing that a peer can write makes the check read outside the chunk. */
