@@ -278,7 +278,7 @@ static bool sticks_out(u32 off, u16 sg_cnt)
 	u8 *chunk;
 
 	memset(header, 0xff, sizeof(header));
-	read_bytes(header + off, 4072, 1, sg_cnt, 8192);
+	read_bytes(header + off, off - 4096, 1, sg_cnt, 8192);
 	chunk = exactly(header, SMALL_CHUNK);
 	assert_true(rtrs_get_io_req(chunk, off, &small, &req, &rule));
 	free(chunk);
