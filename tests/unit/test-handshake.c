@@ -531,7 +531,7 @@ static bool info_req_is_refused(const u8 *msg, size_t len, char name[255])
 static void info_req_is_built(void **state)
 {
 	struct rtrs_msg_info_req built;
-	char longest[255];
+	char longest[300];
 	u8 msg[INFO_REQ_LEN];
 
 	(void)state;
@@ -543,6 +543,11 @@ static void info_req_is_built(void **state)
 	longest[254] = '\0';
 	info_req_bytes(msg, longest);
 	memset(&built, 0xa5, sizeof(built));
+	rtrs_put_info_req(&built, longest);
+	assert_memory_equal(&built, msg, sizeof(msg));
+	/* one that is too long is cut, and nothing behind it touched */
+	memset(longest, 'x', sizeof(longest));
+	longest[299] = '\0';
 	rtrs_put_info_req(&built, longest);
 	assert_memory_equal(&built, msg, sizeof(msg));
 }
