@@ -5,6 +5,9 @@
 KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
 
+# Ahead of modules of the same name that the kernel came with.
+INSTALL_MOD_DIR ?= updates
+
 MODULES := $(MAKE) -C $(KDIR) M=$(CURDIR)
 
 modules: kernel-ok
@@ -15,7 +18,7 @@ kernel-ok:
 	@scripts/kernel-ok $(KDIR)
 
 install: modules
-	+$(MODULES) modules_install
+	+$(MODULES) INSTALL_MOD_DIR=$(INSTALL_MOD_DIR) modules_install
 
 clean:
 	@if [ -d $(KDIR) ]; then $(MODULES) clean; fi
