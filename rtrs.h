@@ -238,7 +238,9 @@ int rtrs_clt_request(int dir, struct rtrs_clt_req_ops *ops,
 /**
  * rtrs_clt_rdma_cq_direct() - poll for completions of a poll queue
  * @clt: session
- * @index: poll queue, 0..nr_poll_queues-1
+ * @index: number of the connection less one: the poll queues follow the
+ *	connections of the possible CPUs, so num_possible_cpus() is the first.
+ *	Where there is no poll queue, nothing is polled
  *
  * Context: Any.
  * Return: number of completions handled, -1 without a connected path.

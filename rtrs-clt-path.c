@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * RTRS client: paths, their states, recovery and reconnection.
+ *
+ *	CONNECTING -> CONNECTED -> RECOVERING -> WAITING -> CONNECTING ...
+ *
+ * and from each of them to CLOSING and CLOSED.  The state says who owns the
+ * link: the thread that connects, everybody (RCU), the recovery work, nobody,
+ * the thread that closes.  A thread whose step is refused finds that another
+ * was first, gives up what it owns and leaves.
+ *
+ * Every error of a connected link, from whatever context, ends at
+ * rtrs_clt_path_recover(): the gate CONNECTED -> RECOVERING.  Whoever passes
+ * it queues the recovery work, which takes the link down, moves or finishes
+ * the requests, tells the ULP and only then waits for the delay before the
+ * next attempt.
+ *
+ * An attempt that fails is repeated until max_reconnect_attempts is reached;
+ * then the path is CLOSED, with a line in the log.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/uuid.h>
+
+#include "rtrs-clt.h"
+
+static struct workqueue_struct *rtrs_clt_wq;
+
+/* The steps that a path can take: bit n of entry m is set for m -> n. */
+static const u8 path_steps[] = {
+	[RTRS_CLT_CONNECTING] = BIT(RTRS_CLT_CONNECTED) |
+				BIT(RTRS_CLT_WAITING) |
+				BIT(RTRS_CLT_CLOSING) | BIT(RTRS_CLT_CLOSED),
+	[RTRS_CLT_CONNECTED] = BIT(RTRS_CLT_RECOVERING) |
+			       BIT(RTRS_CLT_CLOSING),
+	[RTRS_CLT_RECOVERING] = BIT(RTRS_CLT_WAITING) |
+				BIT(RTRS_CLT_CLOSING) | BIT(RTRS_CLT_CLOSED),
+	[RTRS_CLT_WAITING] = BIT(RTRS_CLT_CONNECTING) | BIT(RTRS_CLT_CLOSING),
+	[RTRS_CLT_CLOSING] = BIT(RTRS_CLT_CLOSED),
+	[RTRS_CLT_CLOSED] = BIT(RTRS_CLT_CONNECTING) | BIT(RTRS_CLT_CLOSING),
+};
+
+/*
+ * The one place that changes the state.  Returns whether it did; @old is set
+ * to the state before, taken or not.  Context: any.
+ */
+static bool path_step(struct rtrs_clt_path *path, enum rtrs_clt_path_state new,
+		      enum rtrs_clt_path_state *old)
+{
+	enum rtrs_clt_path_state was;
+	unsigned long flags;
+	bool done;
+
+	spin_lock_irqsave(&path->lock, flags);
+	was = path->state;
+	done = path_steps[was] & BIT(new);
+	if (done)
+		WRITE_ONCE(path->state, new);
+	spin_unlock_irqrestore(&path->lock, flags);
+	if (old)
+		*old = was;
+	return done;
+}
+
+/**
+ * rtrs_clt_path_closing() - shall a handshake be given up
+ * @path: path
+ *
+ * Context: Any.
+ * Return: true once somebody takes the path down for good.
+ */
+bool rtrs_clt_path_closing(struct rtrs_clt_path *path)
+{
+	return READ_ONCE(path->state) == RTRS_CLT_CLOSING;
+}
+
+/**
+ * rtrs_clt_path_recover() - the gate: the path's link is broken
+ * @path: path, in any state
+ *
+ * Context: Any.
+ */
+void rtrs_clt_path_recover(struct rtrs_clt_path *path)
+{
+	if (path_step(path, RTRS_CLT_RECOVERING, NULL))
+		queue_work(rtrs_clt_wq, &path->recovery_work);
+}
+
+/* Adopt what the server offers; the first path of the session decides. */
+static int sess_adopt(struct rtrs_clt_sess *sess, struct rtrs_clt_link *link)
+{
+	struct rtrs_attrs *attrs = &sess->attrs;
+	int err;
+
+	if (!attrs->queue_depth) {
+		attrs->queue_depth = link->geo.queue_depth;
+		attrs->max_io_size = link->max_io_size;
+		attrs->max_segments = link->max_segments;
+		err = rtrs_clt_permits_alloc(sess);
+		if (err)
+			attrs->queue_depth = 0;
+		return err;
+	}
+	if (attrs->queue_depth != link->geo.queue_depth ||
+	    attrs->max_io_size > link->max_io_size) {
+		rtrs_clt_err(link->path,
+			     "expected queue depth %u and I/O size %u, as when the session was opened, server has %u and %u: reopen the session or restore the server's parameters\n",
+			     attrs->queue_depth, attrs->max_io_size,
+			     link->geo.queue_depth, link->max_io_size);
+		return -EREMCHG;
+	}
+	attrs->max_segments = min(attrs->max_segments, link->max_segments);
+	return 0;
+}
+
+/*
+ * Publish a complete link and tell the ULP.  The recovery of this link waits
+ * for link_lock before it tells the contrary.
+ */
+static int path_publish(struct rtrs_clt_path *path, struct rtrs_clt_link *link)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+	int err;
+
+	mutex_lock(&sess->link_lock);
+	err = sess_adopt(sess, link);
+	if (err)
+		goto unlock;
+	rcu_assign_pointer(path->link, link);
+	if (!path_step(path, RTRS_CLT_CONNECTED, NULL)) {
+		RCU_INIT_POINTER(path->link, NULL);
+		synchronize_rcu();
+		err = -ECONNABORTED;
+		goto unlock;
+	}
+	path->established = true;
+	path->attempts = 0;
+	rtrs_hb_start(&link->hb);
+	if (!sess->nr_connected++ && sess->events)
+		sess->ops.link_ev(sess->ops.priv, RTRS_CLT_LINK_EV_RECONNECTED);
+unlock:
+	mutex_unlock(&sess->link_lock);
+	return err;
+}
+
+/* The owner of a connected path's link, by its state, takes it down. */
+static void path_unpublish(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_link *link = rcu_dereference_protected(path->link, 1);
+	struct rtrs_clt_sess *sess = path->sess;
+
+	RCU_INIT_POINTER(path->link, NULL);
+	synchronize_rcu();
+	rtrs_clt_link_destroy(link);
+
+	mutex_lock(&sess->link_lock);
+	if (!--sess->nr_connected && sess->events)
+		sess->ops.link_ev(sess->ops.priv,
+				  RTRS_CLT_LINK_EV_DISCONNECTED);
+	mutex_unlock(&sess->link_lock);
+}
+
+/* One attempt, in state CONNECTING.  0: the path is CONNECTED. */
+static int path_attempt(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_link *link;
+	int err;
+
+	path->recon_cnt++;
+	link = rtrs_clt_link_create(path);
+	if (IS_ERR(link))
+		return PTR_ERR(link);
+	err = path_publish(path, link);
+	if (err) {
+		rtrs_clt_link_destroy(link);
+		return err;
+	}
+	/* An error before the gate was open has knocked in vain. */
+	if (READ_ONCE(link->err))
+		rtrs_clt_path_recover(path);
+	return 0;
+}
+
+/* No link, state RECOVERING or CONNECTING: wait for the next attempt, or end */
+static void path_wait(struct rtrs_clt_path *path, int err)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+	int max = READ_ONCE(sess->max_reconnect_attempts);
+	unsigned long delay = sess->reconnect_delay * MSEC_PER_SEC;
+
+	if (err == -EREMCHG || (max >= 0 && path->attempts >= max)) {
+		if (path_step(path, RTRS_CLT_CLOSED, NULL))
+			rtrs_clt_warn(path,
+				      "not reconnected automatically: %pe after %d attempts of %d\n",
+				      ERR_PTR(err), path->attempts, max);
+		return;
+	}
+	/* Not all clients at once. */
+	delay += get_random_u32() % (MSEC_PER_SEC / 2);
+	if (path_step(path, RTRS_CLT_WAITING, NULL))
+		queue_delayed_work(rtrs_clt_wq, &path->connect_work,
+				   msecs_to_jiffies(delay));
+}
+
+static void path_recovery_work(struct work_struct *work)
+{
+	struct rtrs_clt_path *path = container_of(work, struct rtrs_clt_path,
+						  recovery_work);
+
+	path_unpublish(path);
+	path_wait(path, -ECONNRESET);
+}
+
+static void path_connect_work(struct work_struct *work)
+{
+	struct rtrs_clt_path *path = container_of(to_delayed_work(work),
+						  struct rtrs_clt_path,
+						  connect_work);
+	int err;
+
+	if (!path_step(path, RTRS_CLT_CONNECTING, NULL))
+		return;
+	err = path_attempt(path);
+	if (!err) {
+		rtrs_clt_info(path, "reconnected\n");
+		return;
+	}
+	path->attempts++;
+	path_wait(path, err);
+}
+
+/**
+ * rtrs_clt_path_connect() - connect a new path and show it in sysfs
+ * @path: path that nobody else uses yet
+ *
+ * Context: Process; sleeps.
+ * Return: 0, or the errno of the step that failed; the caller destroys the
+ *	path then.
+ */
+int rtrs_clt_path_connect(struct rtrs_clt_path *path)
+{
+	int err;
+
+	err = path_attempt(path);
+	if (!err)
+		return 0;
+	rtrs_clt_err(path, "cannot connect: %pe\n", ERR_PTR(err));
+	path_step(path, RTRS_CLT_CLOSED, NULL);
+	return err;
+}
+
+/* Take the path down for good; whoever owns its link at the moment does it. */
+static void path_close(struct rtrs_clt_path *path)
+{
+	enum rtrs_clt_path_state old;
+
+	path_step(path, RTRS_CLT_CLOSING, &old);
+	wake_up(&path->wait);	/* A handshake in progress gives up. */
+	cancel_delayed_work_sync(&path->connect_work);
+	flush_work(&path->recovery_work);
+	if (old == RTRS_CLT_CONNECTED)
+		path_unpublish(path);
+	path_step(path, RTRS_CLT_CLOSED, NULL);
+}
+
+static bool same_addr(const struct sockaddr_storage *a,
+		      const struct sockaddr_storage *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+static bool path_exists(struct rtrs_clt_sess *sess,
+			const struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_path *other;
+
+	list_for_each_entry(other, &sess->paths, entry)
+		if (same_addr(&other->src, &path->src) &&
+		    same_addr(&other->dst, &path->dst))
+			return true;
+	return false;
+}
+
+static struct rtrs_clt_path *path_alloc(struct rtrs_clt_sess *sess,
+					const struct rtrs_addr *addr)
+{
+	struct rtrs_clt_path *path;
+
+	path = kzalloc(sizeof(*path), GFP_KERNEL);
+	if (!path)
+		return NULL;
+	path->sess = sess;
+	if (addr->src)
+		path->src = *addr->src;
+	path->dst = *addr->dst;
+	rtrs_addr_to_str(addr, path->name, sizeof(path->name));
+	generate_random_uuid(path->uuid);
+	spin_lock_init(&path->lock);
+	path->state = RTRS_CLT_CONNECTING;
+	init_waitqueue_head(&path->wait);
+	INIT_WORK(&path->recovery_work, path_recovery_work);
+	INIT_DELAYED_WORK(&path->connect_work, path_connect_work);
+	rtrs_clt_sysfs_init_path(path);
+	return path;
+}
+
+/**
+ * rtrs_clt_path_create() - add a path to a session, not yet connected
+ * @sess: session
+ * @addr: source, if any, and destination with its port
+ *
+ * Context: Process; sleeps.
+ * Return: the path, or ERR_PTR: -EEXIST if the session has one between these
+ *	addresses, -ENOMEM.
+ */
+struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
+					   const struct rtrs_addr *addr)
+{
+	struct rtrs_clt_path *path;
+
+	path = path_alloc(sess, addr);
+	if (!path)
+		return ERR_PTR(-ENOMEM);
+	mutex_lock(&sess->lock);
+	if (path_exists(sess, path)) {
+		mutex_unlock(&sess->lock);
+		rtrs_clt_err(path, "the session has this path already\n");
+		kobject_put(&path->kobj);
+		return ERR_PTR(-EEXIST);
+	}
+	path->first = list_empty(&sess->paths);
+	list_add_tail_rcu(&path->entry, &sess->paths);
+	mutex_unlock(&sess->lock);
+	pr_debug("created clt_path %pUb\n", path->uuid);
+	return path;
+}
+
+/**
+ * rtrs_clt_path_destroy() - remove a path from its session
+ * @path: path in any state; gone on return
+ *
+ * Requests in flight on it move to another path or end.
+ *
+ * Context: Process; sleeps.
+ */
+void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+
+	rtrs_clt_sysfs_del_path(path);
+	path_close(path);
+	mutex_lock(&sess->lock);
+	list_del_rcu(&path->entry);
+	mutex_unlock(&sess->lock);
+	synchronize_rcu();
+	pr_debug("destroyed clt_path %pUb\n", path->uuid);
+	kobject_put(&path->kobj);
+}
+
+/**
+ * rtrs_clt_pick_link() - choose the link for the next request
+ * @sess: session
+ *
+ * Context: Any; the caller holds the RCU read lock as long as it uses the link.
+ * Return: link of a connected path, or NULL if there is none.
+ */
+struct rtrs_clt_link *rtrs_clt_pick_link(struct rtrs_clt_sess *sess)
+{
+	struct rtrs_clt_path *path;
+	struct rtrs_clt_link *link;
+
+	list_for_each_entry_rcu(path, &sess->paths, entry) {
+		link = rcu_dereference(path->link);
+		if (link && !READ_ONCE(link->err))
+			return link;
+	}
+	return NULL;
+}
+
+int rtrs_clt_path_module_init(void)
+{
+	rtrs_clt_wq = alloc_workqueue("rtrs_clt", WQ_UNBOUND | WQ_MEM_RECLAIM,
+				      0);
+	return rtrs_clt_wq ? 0 : -ENOMEM;
+}
+
+void rtrs_clt_path_module_exit(void)
+{
+	destroy_workqueue(rtrs_clt_wq);
+}

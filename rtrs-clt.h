@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RTRS client: its objects, and what its files offer to each other.
+ *
+ * A session has paths; a connected path has a link; a link has connections,
+ * requests and the table of the server's chunks.  A link is made whole by one
+ * attempt to connect, and thrown away whole when anything on it fails: nothing
+ * is ever repaired.
+ */
+#ifndef RTRS_CLT_H
+#define RTRS_CLT_H
+
+#include <linux/device.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/sbitmap.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "rtrs.h"
+#include "rtrs-core.h"
+
+enum rtrs_clt_limits {
+	RTRS_CLT_CONNECT_MS	= 30000,	/* one attempt, all its steps */
+	RTRS_CLT_RESOLVE_MS	= 5000,		/* an address or a route */
+	RTRS_CLT_MAX_WRITE_WR	= 8,		/* WRs of one write request */
+	RTRS_CLT_READ_WR	= 3,		/* REG_MR, message, LOCAL_INV */
+	RTRS_CLT_SERVICE_REQS	= 512,		/* in flight on cid 0 */
+	RTRS_CLT_SERVICE_WR	= RTRS_CLT_SERVICE_REQS * RTRS_CLT_READ_WR,
+	RTRS_CLT_HDR_SIZE	= 4096,		/* most that we fill of a header */
+};
+
+/**
+ * enum rtrs_clt_path_state - where a path stands
+ * @RTRS_CLT_CONNECTING: one thread is building a link
+ * @RTRS_CLT_CONNECTED: @link is published and carries requests
+ * @RTRS_CLT_RECOVERING: the recovery work takes the broken link down
+ * @RTRS_CLT_WAITING: no link; the connect work runs after the delay
+ * @RTRS_CLT_CLOSING: somebody takes the path down for good
+ * @RTRS_CLT_CLOSED: no link, no work
+ */
+enum rtrs_clt_path_state {
+	RTRS_CLT_CONNECTING,
+	RTRS_CLT_CONNECTED,
+	RTRS_CLT_RECOVERING,
+	RTRS_CLT_WAITING,
+	RTRS_CLT_CLOSING,
+	RTRS_CLT_CLOSED,
+};
+
+/**
+ * struct rtrs_permit - the right to use one chunk
+ * @mem_id: number of the chunk, and of the request on every link
+ * @cpu: CPU that took it
+ * @con_type: which connection carries the request
+ * @pdu: the ULP's own bytes
+ *
+ * Lifetime: as long as the session.
+ */
+struct rtrs_permit {
+	u32 mem_id;
+	u32 cpu;
+	enum rtrs_clt_con_type con_type;
+	u8 pdu[] __aligned(sizeof(u64));
+};
+
+/**
+ * struct rtrs_clt_sess - a session
+ * @dev: directory in /sys/class/rtrs-client; its release frees the session
+ * @paths_kobj: directory "paths" in it
+ * @entry: in the list of sessions
+ * @name: unique among the sessions
+ * @uuid: tells the server which paths belong together
+ * @ops: callbacks of the ULP
+ * @port: port of the server
+ * @pdu_sz: bytes of the ULP's own in each permit
+ * @nr_poll_queues: connections that are polled
+ * @reconnect_delay: seconds
+ * @max_reconnect_attempts: in a row; -1 for ever
+ * @attrs: limits; queue_depth is set by the first connected path for good
+ * @permits: the permits, @permit_size bytes each
+ * @permit_size: bytes from one permit to the next
+ * @permit_map: bit set: permit is out
+ * @permit_wait: those who wait for one, in order
+ * @lock: protects changes of @paths
+ * @paths: RCU list of paths
+ * @link_lock: protects @nr_connected, @events; held while link_ev runs
+ * @nr_connected: paths in state CONNECTED
+ * @events: link_ev may be called
+ *
+ * Lifetime: created by rtrs_clt_open(), ended by rtrs_clt_close(); freed with
+ * the last reference to @dev, which an open sysfs file may hold.
+ */
+struct rtrs_clt_sess {
+	struct device dev;
+	struct kobject *paths_kobj;
+	struct list_head entry;
+	char name[RTRS_MAX_NAME];
+	u8 uuid[RTRS_UUID_SIZE];
+	struct rtrs_clt_ops ops;
+	u16 port;
+	size_t pdu_sz;
+	u32 nr_poll_queues;
+	u8 reconnect_delay;
+	s16 max_reconnect_attempts;
+
+	struct rtrs_attrs attrs;
+	void *permits;
+	size_t permit_size;
+	struct sbitmap permit_map;
+	wait_queue_head_t permit_wait;
+
+	struct mutex lock;
+	struct list_head paths;
+
+	struct mutex link_lock;
+	u32 nr_connected;
+	bool events;
+};
+
+/**
+ * struct rtrs_clt_path - one route to the server
+ * @kobj: directory in "paths"; its release frees the path
+ * @sess: session
+ * @entry: in the session's list of paths
+ * @name: "src@dst" once it was connected, before that what was asked for
+ * @uuid: identifies the path to the server
+ * @src: source address; AF_UNSPEC lets the routing decide
+ * @dst: destination address with port
+ * @hca_name: device that it used last
+ * @hca_port: port of the device that it used last
+ * @first: first path of the session
+ * @established: it was connected before
+ * @recon_cnt: attempts to connect so far
+ * @attempts: attempts that failed in a row
+ * @lock: protects @state
+ * @state: see enum rtrs_clt_path_state
+ * @wait: the handshake waits here for its steps, for an error, for CLOSING
+ * @link: the link while CONNECTED, else NULL
+ * @recovery_work: takes a broken link down
+ * @connect_work: builds a new one after the delay
+ *
+ * Lifetime: created by rtrs_clt_path_create(), closed and put by
+ * rtrs_clt_path_destroy(); readers under RCU may see it until then.
+ */
+struct rtrs_clt_path {
+	struct kobject kobj;
+	struct rtrs_clt_sess *sess;
+	struct list_head entry;
+	char name[128];
+	u8 uuid[RTRS_UUID_SIZE];
+	struct sockaddr_storage src;
+	struct sockaddr_storage dst;
+	char hca_name[IB_DEVICE_NAME_MAX];
+	u32 hca_port;
+	bool first;
+	bool established;
+	u16 recon_cnt;
+	int attempts;
+
+	spinlock_t lock;
+	enum rtrs_clt_path_state state;
+	wait_queue_head_t wait;
+	struct rtrs_clt_link __rcu *link;
+	struct work_struct recovery_work;
+	struct delayed_work connect_work;
+};
+
+/**
+ * struct rtrs_clt_con - a connection of a link
+ * @c: the core's part; c.cm_id's context is this structure
+ * @link: link
+ */
+struct rtrs_clt_con {
+	struct rtrs_con c;
+	struct rtrs_clt_link *link;
+};
+
+/**
+ * struct rtrs_clt_chunk - one chunk of the server, as this link reaches it
+ * @addr: remote address
+ * @rkey: remote key; with keys that change, the one for the next request
+ */
+struct rtrs_clt_chunk {
+	u64 addr;
+	u32 rkey;
+};
+
+/**
+ * enum rtrs_clt_req_state - where a request stands
+ * @RTRS_REQ_IDLE: not in use
+ * @RTRS_REQ_SENT: its message may have left
+ * @RTRS_REQ_ANSWERED: status is the server's; a completion is still missing
+ */
+enum rtrs_clt_req_state {
+	RTRS_REQ_IDLE,
+	RTRS_REQ_SENT,
+	RTRS_REQ_ANSWERED,
+};
+
+/**
+ * struct rtrs_clt_req - a request on a link
+ * @con: connection that carries it
+ * @permit: its permit
+ * @ops: the ULP's confirmation
+ * @state: enum rtrs_clt_req_state
+ * @pending: events that are missing: the answer, and the completion of the
+ *	last work request, which proves that the device is done with the memory
+ * @status: 0 or negative errno of the answer
+ * @dir: READ or WRITE
+ * @usr_len: bytes of the user message in @msg
+ * @data_len: bytes of data
+ * @sg: the ULP's scatterlist
+ * @sg_cnt: its elements
+ * @map: scatterlist that is mapped for DMA: @sg, or @bounce_sg
+ * @map_cnt: its elements; 0 if nothing is mapped
+ * @map_used: its elements after mapping
+ * @bounce: intermediate buffer of a read with gaps, or NULL
+ * @bounce_sg: @bounce as a scatterlist
+ * @mr: memory region of a read
+ * @key_valid: @mr is or may be registered
+ * @msg: user message and header
+ * @msg_dma: its address
+ * @sge: elements of a write
+ * @cqe: completion of the last work request
+ *
+ * Lifetime: as long as the link.  Owned by the submitter until its message is
+ * posted, then by the completions; what the completions have not finished
+ * when the link is drained, the sweep finishes.
+ */
+struct rtrs_clt_req {
+	struct rtrs_clt_con *con;
+	struct rtrs_permit *permit;
+	struct rtrs_clt_req_ops ops;
+	atomic_t state;
+	atomic_t pending;
+	int status;
+	int dir;
+	u32 usr_len;
+	u32 data_len;
+	struct scatterlist *sg;
+	u32 sg_cnt;
+	struct scatterlist *map;
+	u32 map_cnt;
+	u32 map_used;
+	void *bounce;
+	struct scatterlist bounce_sg;
+	struct ib_mr *mr;
+	bool key_valid;
+	void *msg;
+	dma_addr_t msg_dma;
+	struct ib_sge *sge;
+	struct ib_cqe cqe;
+};
+
+/**
+ * struct rtrs_clt_link - one attempt of a path to be connected
+ * @path: path
+ * @dev: device
+ * @err: first error; 0 while all is well
+ * @steps: answers of the CM or the server that the handshake waits for
+ * @deadline: jiffies when the handshake must be over
+ * @geo: what the server said about its chunks
+ * @off_bits: bits of a request's immediate data that hold the offset
+ * @hdr_size: largest user message and header together, bytes
+ * @max_io_size: largest data of a request, bytes
+ * @max_segments: largest number of elements of a request
+ * @req_wr: send work requests of a request at most
+ * @service_reqs: permits below this number may use cid 0
+ * @nr_io: connections of CPUs
+ * @info_len: bytes of the server's info_rsp
+ * @info_req: our info_req, during the handshake
+ * @info_rsp: the server's info_rsp, during the handshake
+ * @hb: heartbeat
+ * @chunks: the server's chunks
+ * @reqs: the requests, indexed by mem_id
+ * @sges: memory of all rtrs_clt_req.sge
+ * @nr_cons: number of @cons
+ * @cons: cid 0, the CPUs', the poll queues'
+ *
+ * Lifetime: built by rtrs_clt_link_create(), published in rtrs_clt_path.link
+ * while the path is CONNECTED, taken down by rtrs_clt_link_destroy() after it
+ * was unpublished and an RCU grace period has passed.
+ */
+struct rtrs_clt_link {
+	struct rtrs_clt_path *path;
+	struct rtrs_dev *dev;
+	int err;
+	atomic_t steps;
+	unsigned long deadline;
+
+	struct rtrs_conn_rsp geo;
+	u32 off_bits;
+	u32 hdr_size;
+	u32 max_io_size;
+	u32 max_segments;
+	u32 req_wr;
+	u32 service_reqs;
+	u32 nr_io;
+	u32 info_len;
+	struct rtrs_buf *info_req;
+	struct rtrs_buf *info_rsp;
+	struct rtrs_hb hb;
+
+	struct rtrs_clt_chunk *chunks;
+	struct rtrs_clt_req *reqs;
+	struct ib_sge *sges;
+	u32 nr_cons;
+	struct rtrs_clt_con cons[];
+};
+
+#define rtrs_clt_log(level, path, fmt, ...) \
+	pr_##level("%s %s: " fmt, (path)->sess->name, (path)->name, \
+		   ##__VA_ARGS__)
+#define rtrs_clt_err(path, fmt, ...) \
+	rtrs_clt_log(err, path, fmt, ##__VA_ARGS__)
+#define rtrs_clt_warn(path, fmt, ...) \
+	rtrs_clt_log(warn, path, fmt, ##__VA_ARGS__)
+#define rtrs_clt_info(path, fmt, ...) \
+	rtrs_clt_log(info, path, fmt, ##__VA_ARGS__)
+
+static inline struct rtrs_clt_con *to_clt_con(struct rtrs_con *con)
+{
+	return container_of(con, struct rtrs_clt_con, c);
+}
+
+/* rtrs-clt-path.c */
+int rtrs_clt_path_module_init(void);
+void rtrs_clt_path_module_exit(void);
+struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
+					   const struct rtrs_addr *addr);
+int __must_check rtrs_clt_path_connect(struct rtrs_clt_path *path);
+void rtrs_clt_path_destroy(struct rtrs_clt_path *path);
+bool rtrs_clt_path_closing(struct rtrs_clt_path *path);
+void rtrs_clt_path_recover(struct rtrs_clt_path *path);
+struct rtrs_clt_link *rtrs_clt_pick_link(struct rtrs_clt_sess *sess);
+
+/* rtrs-clt-con.c */
+struct rtrs_clt_link *rtrs_clt_link_create(struct rtrs_clt_path *path);
+void rtrs_clt_link_destroy(struct rtrs_clt_link *link);
+void rtrs_clt_link_error(struct rtrs_clt_link *link, int err,
+			 const char *what);
+
+/* rtrs-clt-io.c */
+int __must_check rtrs_clt_permits_alloc(struct rtrs_clt_sess *sess);
+void rtrs_clt_permits_free(struct rtrs_clt_sess *sess);
+int __must_check rtrs_clt_reqs_alloc(struct rtrs_clt_link *link);
+void rtrs_clt_reqs_free(struct rtrs_clt_link *link);
+void rtrs_clt_reqs_sweep(struct rtrs_clt_link *link);
+void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* rtrs-clt-sysfs.c */
+int rtrs_clt_sysfs_module_init(void);
+void rtrs_clt_sysfs_module_exit(void);
+void rtrs_clt_sysfs_init_sess(struct rtrs_clt_sess *sess);
+int __must_check rtrs_clt_sysfs_add_sess(struct rtrs_clt_sess *sess);
+void rtrs_clt_sysfs_del_sess(struct rtrs_clt_sess *sess);
+void rtrs_clt_sysfs_init_path(struct rtrs_clt_path *path);
+int __must_check rtrs_clt_sysfs_add_path(struct rtrs_clt_path *path);
+void rtrs_clt_sysfs_del_path(struct rtrs_clt_path *path);
+
+#endif /* RTRS_CLT_H */
