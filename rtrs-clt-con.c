@@ -82,17 +82,26 @@ static int step_wait(struct rtrs_clt_link *link)
 
 /* CM events */
 
+static bool same_geometry(const struct rtrs_conn_rsp *a,
+			  const struct rtrs_conn_rsp *b)
+{
+	return a->queue_depth == b->queue_depth &&
+	       a->max_io_size == b->max_io_size &&
+	       a->max_hdr_size == b->max_hdr_size &&
+	       a->new_rkey == b->new_rkey;
+}
+
 static int con_established(struct rtrs_clt_con *con,
 			   const struct rdma_conn_param *param)
 {
 	struct rtrs_clt_link *link = con->link;
-	struct rtrs_conn_rsp rsp = {};
+	struct rtrs_conn_rsp rsp;
 	const char *rule;
 	int err;
 
 	err = rtrs_get_conn_rsp(param->private_data, param->private_data_len,
 				true, &rsp, &rule);
-	if (!err && con->c.cid && memcmp(&rsp, &link->geo, sizeof(rsp))) {
+	if (!err && con->c.cid && !same_geometry(&rsp, &link->geo)) {
 		rule = "connections of one path with different answers";
 		err = -EPROTO;
 	}
@@ -111,7 +120,7 @@ static int con_rejected(struct rtrs_clt_con *con,
 			const struct rdma_cm_event *event)
 {
 	const struct rdma_conn_param *param = &event->param.conn;
-	struct rtrs_conn_rsp rsp = {};
+	struct rtrs_conn_rsp rsp;
 	const char *rule;
 
 	if (event->status == IB_CM_REJ_INVALID_SERVICE_ID)

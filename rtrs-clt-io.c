@@ -130,6 +130,7 @@ struct rtrs_permit *rtrs_clt_get_permit(struct rtrs_clt_sess *clt,
 {
 	struct rtrs_permit *permit = NULL;
 
+	/* Those who wait stand in line; a stale view only delays one of them. */
 	if (wait == RTRS_PERMIT_NOWAIT || !waitqueue_active(&clt->permit_wait))
 		permit = permit_try(clt);
 	if (!permit && wait == RTRS_PERMIT_WAIT)

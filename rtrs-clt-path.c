@@ -135,6 +135,10 @@ static int path_publish(struct rtrs_clt_path *path, struct rtrs_clt_link *link)
 		err = -ECONNABORTED;
 		goto unlock;
 	}
+	rtrs_clt_info(path, "%sconnected on %s port %u: %u connections, queue depth %u, I/O size %u\n",
+		      path->established ? "re" : "", path->hca_name,
+		      path->hca_port, link->nr_cons, link->geo.queue_depth,
+		      link->max_io_size);
 	path->established = true;
 	path->attempts = 0;
 	rtrs_hb_start(&link->hb);
@@ -223,10 +227,8 @@ static void path_connect_work(struct work_struct *work)
 	if (!path_step(path, RTRS_CLT_CONNECTING, NULL))
 		return;
 	err = path_attempt(path);
-	if (!err) {
-		rtrs_clt_info(path, "reconnected\n");
+	if (!err)
 		return;
-	}
 	path->attempts++;
 	path_wait(path, err);
 }
@@ -260,8 +262,10 @@ static void path_close(struct rtrs_clt_path *path)
 	wake_up(&path->wait);	/* A handshake in progress gives up. */
 	cancel_delayed_work_sync(&path->connect_work);
 	flush_work(&path->recovery_work);
-	if (old == RTRS_CLT_CONNECTED)
+	if (old == RTRS_CLT_CONNECTED) {
 		path_unpublish(path);
+		rtrs_clt_info(path, "disconnected\n");
+	}
 	path_step(path, RTRS_CLT_CLOSED, NULL);
 }
 

@@ -117,7 +117,8 @@ int rtrs_clt_sysfs_add_path(struct rtrs_clt_path *path)
 
 void rtrs_clt_sysfs_del_path(struct rtrs_clt_path *path)
 {
-	kobject_del(&path->kobj);
+	if (path->kobj.state_in_sysfs)
+		kobject_del(&path->kobj);
 }
 
 /**

@@ -110,10 +110,10 @@ struct rtrs_clt_sess {
 	struct sbitmap permit_map;
 	wait_queue_head_t permit_wait;
 
-	struct mutex lock;
+	struct mutex lock;	/* Protects changes of paths. */
 	struct list_head paths;
 
-	struct mutex link_lock;
+	struct mutex link_lock;	/* Protects nr_connected, events. */
 	u32 nr_connected;
 	bool events;
 };
@@ -158,7 +158,7 @@ struct rtrs_clt_path {
 	u16 recon_cnt;
 	int attempts;
 
-	spinlock_t lock;
+	spinlock_t lock;	/* Protects state. */
 	enum rtrs_clt_path_state state;
 	wait_queue_head_t wait;
 	struct rtrs_clt_link __rcu *link;
@@ -309,9 +309,12 @@ struct rtrs_clt_link {
 	struct rtrs_clt_con cons[];
 };
 
-#define rtrs_clt_log(level, path, fmt, ...) \
-	pr_##level("%s %s: " fmt, (path)->sess->name, (path)->name, \
-		   ##__VA_ARGS__)
+#define rtrs_clt_log(level, path, fmt, ...) do {			\
+	const struct rtrs_clt_path *__path = (path);			\
+									\
+	pr_##level("%s %s: " fmt, __path->sess->name, __path->name,	\
+		   ##__VA_ARGS__);					\
+} while (0)
 #define rtrs_clt_err(path, fmt, ...) \
 	rtrs_clt_log(err, path, fmt, ##__VA_ARGS__)
 #define rtrs_clt_warn(path, fmt, ...) \
