@@ -47,6 +47,12 @@ metric()
 	send "metric $1 $2"
 }
 
+# For someone who watches (tests/run --progress).
+progress()
+{
+	send "progress $*"
+}
+
 klog()
 {
 	dmesg

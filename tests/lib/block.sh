@@ -94,9 +94,22 @@ unmap_once()
 	[ ! -e "$1" ] || echo normal >"$1"
 }
 
+# checksum DEVICE: of what is on it, not of what this side's cache holds.
 checksum()
 {
-	sha256sum "$1" | cut -d ' ' -f 1
+	# shellcheck disable=SC3040 # busybox has it
+	( set -o pipefail
+	dd if="$1" bs=1M iflag=direct 2>/dev/null | sha256sum |
+		cut -d ' ' -f 1 ) || fail "cannot read all of $1"
+}
+
+# fill DEVICE: other random data each time, on all of it.
+fill()
+{
+	local mib=$(( $(blockdev --getsize64 "$1") >> 20 ))
+
+	dd if=/dev/urandom of="$1" bs=1M count=$mib oflag=direct 2>/dev/null ||
+		fail "cannot write all of $1"
 }
 
 # verify_with_fio DEVICE [option...]

@@ -14,10 +14,9 @@ set_name=$4
 set_dir=/sets/$4 vms=$5
 
 . "/tests/variables/$case_name"
-. /tests/lib/basic.sh
-. /tests/lib/modules.sh
-. /tests/lib/net.sh
-. /tests/lib/block.sh
+for part in basic modules net block; do
+	. /tests/lib/$part.sh
+done
 
 # Undoes what the case set up, last thing first.
 undo_all()

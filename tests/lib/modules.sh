@@ -5,20 +5,30 @@
 # Makes them say what they create and destroy, for the host to pair.
 created_and_destroyed='dyndbg=format created +p;format destroyed +p'
 
-loaded()
+# Sets $module to the name as the kernel has it: with underscores. No process
+# is started for it, since cases do this often.
+kernel_name()
 {
-	[ -d "/sys/module/$(echo "$1" | tr - _)" ]
+	module=$1
+	while [ "$module" != "${module#*-}" ]; do
+		module=${module%%-*}_${module#*-}
+	done
 }
 
-# The file of a module of the set; kbuild mixes up dashes and underscores.
-module_file()
+loaded()
 {
-	local file
+	local module
 
-	for file in "$set_dir"/*.ko; do
-		[ "$(basename "$file" .ko | tr - _)" != "$(echo "$1" | tr - _)" ] ||
-			echo "$file"
-	done
+	kernel_name "$1"
+	[ -d "/sys/module/$module" ]
+}
+
+in_set()
+{
+	local module
+
+	kernel_name "$1"
+	[ -e "$set_dir/$module.ko" ]
 }
 
 depends_of()
@@ -26,26 +36,37 @@ depends_of()
 	modinfo -F depends "$1" | tr -s ', ' '\n' | grep . || true
 }
 
-# try_load MODULE [param=value...]: like load, but the case may go on.
-try_load()
+load_dependencies()
 {
-	local name=$1 file dependency
+	local dependency
 
-	shift
-	file=$(module_file "$name")
-	[ -n "$file" ] || fail "no module $name in the set $set_name"
-	for dependency in $(depends_of "$file"); do
-		if [ -n "$(module_file "$dependency")" ]; then
-			loaded "$dependency" || load "$dependency"
+	for dependency in $(depends_of "$1"); do
+		if loaded "$dependency"; then
+			continue
+		elif in_set "$dependency"; then
+			load "$dependency"
 		else
 			modprobe "$dependency" || fail "cannot load $dependency"
 		fi
 	done
-	case $set_name/${file##*/} in
+}
+
+# try_load MODULE [param=value...]: like load, but the case may go on.
+try_load()
+{
+	local name=$1 file module
+
+	shift
+	in_set "$name" || fail "no module $name in the set $set_name"
+	kernel_name "$name"
+	file=$set_dir/$module.ko
+	load_dependencies "$file"
+	case $set_name/$module in
 	ours/rtrs*) set -- "$@" "$created_and_destroyed" ;;
 	esac
 	insmod "$file" "$@" || return
-	defer unload "$name"
+	grep -qxF "unload $name" /run/deferred 2>/dev/null ||
+		defer unload "$name"
 }
 
 load()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from .paths import HarnessError
 
-SETS = ("ours", "peer", "none")
-USES = ("rnbd", "ulp", "meta")
+SETS = ("ours", "peer", "meta", "none")
+USES = ("rnbd", "ulp", "tree")
 KEYS = ("description", "vms", "modules", "uses", "timeout", "smp", "mem", "allow-log")
 
 

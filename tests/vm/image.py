@@ -12,7 +12,9 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 from .cases import Case
 from .cpio import Archive
@@ -47,6 +49,7 @@ class Kernel:
         self.release = output_of(script, series, "release")
         self.image = Path(output_of(script, series, "image"))
         self.modules = Path(output_of(script, series, "modules"))
+        self.headers = Path(output_of(script, series, "headers"))
 
     @property
     def build(self) -> Path:
@@ -166,7 +169,7 @@ def variables_of(case: Case) -> str:
                    if re.fullmatch(r"[a-z_][a-z0-9_]*", key))
 
 
-def write_top(kernel: Kernel, cases: list[Case], out) -> None:
+def write_top(kernel: Kernel, cases: list[Case], out: BinaryIO) -> None:
     """The part of the image that changes from run to run."""
     top = Archive(out)
     top.file("init", (TESTS / "vm/init").read_bytes(), 0o755)
@@ -174,25 +177,26 @@ def write_top(kernel: Kernel, cases: list[Case], out) -> None:
     for name in sorted({name for case in cases for name in case.modules.values()}):
         top.directory(f"sets/{name}")
         for file in set_files(kernel, name):
-            stripped = output_file_stripped(file)
-            top.file(f"sets/{name}/{file.name}", stripped)
+            kernel_name = file.name.replace("-", "_")
+            top.file(f"sets/{name}/{kernel_name}", stripped_module(file))
     for file in {case.file for case in cases}:
         top.file(f"tests/cases/{file.name}", file.read_bytes())
+    if any("tree" in case.uses for case in cases):
+        top.tree(kernel.headers / "include/linux", "tree")
     for case in cases:
         top.file(f"tests/variables/{case.name}", variables_of(case).encode())
     top.close()
 
 
-def output_file_stripped(file: Path) -> bytes:
+def stripped_module(file: Path) -> bytes:
     """A module without its debug information, which is most of it."""
-    stripped = BUILD / "vm" / "stripped.ko"
-    subprocess.run(["strip", "--strip-debug", "-o", stripped, file], check=True)
-    return stripped.read_bytes()
+    with tempfile.NamedTemporaryFile(suffix=".ko") as stripped:
+        subprocess.run(["strip", "--strip-debug", "-o", stripped.name, file], check=True)
+        return Path(stripped.name).read_bytes()
 
 
-def build_image(kernel: Kernel, cases: list[Case]) -> Path:
+def build_image(kernel: Kernel, cases: list[Case], image: Path) -> Path:
     """The whole initramfs for some cases."""
-    image = BUILD / "vm" / f"initramfs-{kernel.release}"
     base = base_archive(kernel)
     with open(image, "wb") as out:
         with open(base, "rb") as source:

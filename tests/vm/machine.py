@@ -73,6 +73,8 @@ class Machine:
         self.directory.mkdir(parents=True)
         self.console = self.directory / "console"
         self.output = self.directory / "output"
+        self.console_start = 0
+        self.output_start = 0
         self.pending = b""
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
                                         stdout=open(self.directory / "qemu.log", "wb"),
@@ -179,9 +181,20 @@ class Machine:
         self.control.close()
         self.emergency.close()
 
+    def mark(self) -> None:
+        """From here on, console and output belong to the next case."""
+        self.console_start = self.console.stat().st_size
+        self.output_start = self.output.stat().st_size
+
     def console_text(self) -> str:
-        """All that the guest's console has shown since boot."""
-        return self.console.read_text(errors="replace") if self.console.exists() else ""
+        """What the guest's console has shown since the mark."""
+        if not self.console.exists():
+            return ""
+        return self.console.read_bytes()[self.console_start:].decode(errors="replace")
+
+    def output_text(self) -> str:
+        """What the case has printed."""
+        return self.output.read_bytes()[self.output_start:].decode(errors="replace")
 
 
 def wait_until(condition, what: str, seconds: float = 20) -> None:

@@ -19,7 +19,6 @@ from .paths import BUILD, TOP, HarnessError, say
 
 BOOT_SECONDS = 180
 KVM_SECONDS = 20        # where KVM works, the first line on the console takes one
-GRACE_SECONDS = 30      # to clean up, after the case's own time
 
 
 @dataclass
@@ -102,8 +101,9 @@ class Fleet:
 class Conversation:
     """Follows one case on all its VMs until each is done, dead or late."""
 
-    def __init__(self, case: Case, machines: list[Machine]) -> None:
+    def __init__(self, case: Case, machines: list[Machine], progress) -> None:
         self.case = case
+        self.progress = progress
         self.machines = machines
         self.outcomes = {machine.role: Outcome() for machine in machines}
         self.metrics: dict[str, str] = {}
@@ -111,7 +111,7 @@ class Conversation:
         self.asking: dict[str, list[Machine]] = {}
         self.arrived: dict[str, list[Machine]] = {}
         self.given_up = False
-        self.deadline = time.monotonic() + case.timeout + GRACE_SECONDS
+        self.deadline = time.monotonic() + case.timeout
         self.problems: list[str] = []
 
     def run(self) -> None:
@@ -135,6 +135,7 @@ class Conversation:
         self.problems.append(f"no end within {self.case.timeout} s")
         for machine in active:
             machine.dump_tasks()
+            self.problems += klog.trouble_in(machine.console_text(), self.case.allow_log, 3)
 
     def hear(self, machine: Machine) -> bool:
         """Deals with what a guest has sent; False when it will send no more."""
@@ -159,6 +160,8 @@ class Conversation:
         elif word == "metric":
             name, _, value = rest.partition(" ")
             self.metrics[name] = value
+        elif word == "progress":
+            self.progress(rest)
         elif word in ("tell", "ask", "sync"):
             self.pass_on(machine, word, rest)
         elif word == "dmesg":
@@ -211,10 +214,9 @@ def death_of(machine: Machine) -> str:
     return f"the VM died{where}: {trouble[0] if trouble else 'no reason on its console'}"
 
 
-def judge(case: Case, talk: Conversation, result: Result) -> bool:
-    """Fills the result; True when the VMs may be used again."""
+def judge(case: Case, talk: Conversation, result: Result) -> None:
+    """Fills the result from what all sides have told."""
     findings = list(talk.problems)
-    clean = not findings
     for role, outcome in talk.outcomes.items():
         found = []
         if outcome.verdict.startswith("skip"):
@@ -223,25 +225,24 @@ def judge(case: Case, talk: Conversation, result: Result) -> bool:
             found.append(outcome.verdict.partition(" ")[2])
         elif outcome.verdict != "pass" and not talk.problems:
             found.append("no verdict came from the case")
-        stains = klog.trouble_in(outcome.log, case.allow_log) + klog.unpaired_in(outcome.log)
+        found += klog.trouble_in(outcome.log, case.allow_log) + klog.unpaired_in(outcome.log)
         if taint := klog.taint_text(outcome.taint):
-            stains.append(f"kernel tainted: {taint}")
-        stains += outcome.left
-        clean = clean and outcome.done and not stains
-        findings += [f"{role}: {text}" if case.vms == 2 else text for text in found + stains]
+            found.append(f"kernel tainted: {taint}")
+        found += outcome.left
+        findings += [f"{role}: {text}" if case.vms == 2 else text for text in found]
     result.findings = findings
     result.metrics = talk.metrics
-    return clean
 
 
 class Runner:
     """Runs a list of cases and keeps VMs from one to the next where it can."""
 
-    def __init__(self, kernel: Kernel, initramfs: Path, accel: str, report) -> None:
+    def __init__(self, kernel: Kernel, initramfs: Path, accel: str, report, progress) -> None:
         self.kernel = kernel
         self.initramfs = initramfs
         self.accel = accel
         self.report = report
+        self.progress = progress
         self.fleet: Fleet | None = None
         self.logs = BUILD / "test-logs"
 
@@ -296,19 +297,16 @@ class Runner:
     def run_in_vms(self, case: Case, directory: Path, result: Result) -> None:
         """Boots if needed, runs the case, keeps its logs."""
         fleet = self.boot(case)
-        talk = Conversation(case, fleet.machines)
-        offsets = {m.role: m.output.stat().st_size for m in fleet.machines}
+        talk = Conversation(case, fleet.machines, self.progress)
+        for machine in fleet.machines:
+            machine.mark()
         try:
             talk.run()
         except GuestGone:
             talk.problems.append("the VM does not listen any more")
-        if not judge(case, talk, result):
-            say_late = [m for m in fleet.machines if not talk.outcomes[m.role].done]
-            result.findings += [f"{m.role}: {t}" if case.vms == 2 else t for m in say_late
-                                for t in klog.trouble_in(m.console_text(), case.allow_log, 3)]
-        reusable = not result.findings or all(o.done and not o.left for o in talk.outcomes.values())
-        keep_case_logs(fleet, talk, directory, offsets)
-        if not reusable or talk.problems:
+        judge(case, talk, result)
+        keep_case_logs(fleet, talk, directory)
+        if result.findings:
             self.stop()
 
     def boot(self, case: Case) -> Fleet:
@@ -340,12 +338,12 @@ class Runner:
         self.fleet = None
 
 
-def keep_case_logs(fleet: Fleet, talk: Conversation, directory: Path,
-                   offsets: dict[str, int]) -> None:
-    """What the case printed, its kernel log, and the console so far."""
+def keep_case_logs(fleet: Fleet, talk: Conversation, directory: Path) -> None:
+    """What the case printed and measured, its kernel log, the console so far."""
     fleet.keep_logs(directory)
     for machine in fleet.machines:
         suffix = "" if machine.role == "run" else f".{machine.role}"
         (directory / f"dmesg{suffix}").write_text(talk.outcomes[machine.role].log)
-        text = machine.output.read_bytes()[offsets[machine.role]:]
-        (directory / f"output{suffix}").write_bytes(text)
+        (directory / f"output{suffix}").write_text(machine.output_text())
+    figures = "".join(f"{name} {value}\n" for name, value in talk.metrics.items())
+    (directory / "metrics").write_text(figures)
