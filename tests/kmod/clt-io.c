@@ -310,9 +310,12 @@ static void tclt_faking_conf_fn(void *priv, int rc)
 	run = rcu_dereference(tclt_slot(token >> 48)->run);
 	if (run && often)
 		fake = run->params.fake;
+	if (fake == TCLT_FAKE_LOST)
+		tclt_put(&run->ios[token >> 32 & U16_MAX]);
 	rcu_read_unlock();
-	if (fake != TCLT_FAKE_LOST)
-		tclt_conf_fn(priv, rc);
+	if (fake == TCLT_FAKE_LOST)
+		return;
+	tclt_conf_fn(priv, rc);
 	if (fake == TCLT_FAKE_DOUBLE)
 		tclt_conf_fn(priv, rc);
 }
