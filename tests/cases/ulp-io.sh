@@ -43,5 +43,5 @@ run()
 	requests io size=1..8192 offset=0..4095 depth=512 threads=4 \
 		count="$(scaled 1500)" dir=any con=any
 	close_session io
-	assert_server
+	assert_server $port
 }

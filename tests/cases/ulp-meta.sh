@@ -41,7 +41,7 @@ knobs()
 
 run()
 {
-	start_ulps
+	start_ulps always_invalidate=Y
 	knobs corrupt=1
 	found data data_mismatches dir=read
 	knobs corrupt=7

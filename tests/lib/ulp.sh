@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-# shellcheck shell=dash disable=SC3043
+# shellcheck shell=dash disable=SC3043,SC2119,SC2120
 #
 # The two test ULPs (tests/kmod): sessions, runs of requests, results. A case
 # that uses them sources this file. RTRS_SCALE in the environment of tests/run
@@ -33,12 +33,6 @@ has()
 at_least()
 {
 	[ "$(value "$1" "$3")" -ge "$2" ]
-}
-
-# number of words
-count()
-{
-	echo $#
 }
 
 scaled()
@@ -101,7 +95,7 @@ close_session()
 	put "$clt/$1/close" 1 || fail "close of $1: $(cat "$clt/$1/state")"
 }
 
-# show_result SLOT FAILURE
+# bad_result SLOT WHAT: the run's result, and the end
 bad_result()
 {
 	note "$(cat "$clt/$1/result")"
@@ -166,8 +160,34 @@ wait_for_sessions()
 	wait_for 20 has disconnected "$2" "$stats"
 }
 
-# ms since boot
-now()
+# begin_clock, then within MS WHAT: fails if more has passed since
+begin_clock()
 {
-	echo $(($(uptime_cs) * 10))
+	clock=$(uptime_cs)
+}
+
+within()
+{
+	local ms=$((($(uptime_cs) - clock) * 10))
+
+	[ $ms -le "$1" ] || fail "$2: took $ms ms, more than $1"
+	note "$2: $ms ms"
+}
+
+# The RDMA objects in use; the CQs are not counted, for the kernel keeps those
+# that several QPs may share until the device goes.
+resources()
+{
+	rdma resource show rxe0 | sed 's/^[0-9]*: //; s/ cq [0-9]*//'
+}
+
+# server_path SESSION, client_path SESSION: the directory of its only path
+server_path()
+{
+	echo "$srv_sysfs/$1"/paths/*
+}
+
+client_path()
+{
+	echo "$clt_sysfs/$1"/paths/*
 }
