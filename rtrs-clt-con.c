@@ -28,6 +28,7 @@
 #include <rdma/ib_cm.h>
 
 #include "rtrs-clt.h"
+#include "rtrs-clt-trace.h"
 
 /**
  * rtrs_clt_link_error() - something failed on a link
@@ -43,16 +44,22 @@ void rtrs_clt_link_error(struct rtrs_clt_link *link, int err, const char *what)
 
 	if (cmpxchg(&link->err, 0, err))
 		return;
+	trace_rtrs_clt_link_error(path, err, what);
 	rtrs_clt_warn(path, "%s: %pe\n", what, ERR_PTR(err));
-	wake_up(&path->wait);
+	wake_up_all(&path->sess->wait);
 	rtrs_clt_path_recover(path);
+}
+
+static struct rtrs_con *link_hb_con(struct rtrs_hb *hb, u32 cid)
+{
+	return &container_of(hb, struct rtrs_clt_link, hb)->cons[cid].c;
 }
 
 static void link_hb_dead(struct rtrs_hb *hb, int err)
 {
 	struct rtrs_clt_link *link = container_of(hb, struct rtrs_clt_link, hb);
 
-	rtrs_clt_link_error(link, err, "heartbeat: no sign of life");
+	rtrs_clt_link_error(link, err, "no sign of life");
 }
 
 /* Steps of the handshake */
@@ -60,22 +67,27 @@ static void link_hb_dead(struct rtrs_hb *hb, int err)
 static void step_done(struct rtrs_clt_link *link)
 {
 	if (atomic_dec_and_test(&link->steps))
-		wake_up(&link->path->wait);
+		wake_up_all(&link->path->sess->wait);
 }
 
+/* A user who opens a session or adds a path may interrupt it. */
 static int step_wait(struct rtrs_clt_link *link)
 {
+	struct rtrs_clt_path *path = link->path;
 	long left = max_t(long, link->deadline - jiffies, 1);
 	int err;
 
-	left = wait_event_timeout(link->path->wait,
-				  !atomic_read(&link->steps) ||
-				  READ_ONCE(link->err) ||
-				  rtrs_clt_path_closing(link->path), left);
+	left = wait_event_interruptible_timeout(path->sess->wait,
+						!atomic_read(&link->steps) ||
+						READ_ONCE(link->err) ||
+						rtrs_clt_path_ending(path),
+						left);
 	err = READ_ONCE(link->err);
 	if (err)
 		return err;
-	if (rtrs_clt_path_closing(link->path))
+	if (left < 0)
+		return -EINTR;
+	if (rtrs_clt_path_ending(path))
 		return -ECONNABORTED;
 	return left ? 0 : -ETIMEDOUT;
 }
@@ -170,6 +182,8 @@ static int con_cm_handler(struct rdma_cm_id *cm_id,
 	struct rtrs_clt_con *con = cm_id->context;
 	int err;
 
+	trace_rtrs_clt_cm_event(con->link->path, con->c.cid, event->event,
+				event->status);
 	err = con_cm_event(con, event);
 	if (err)
 		rtrs_clt_link_error(con->link, err,
@@ -439,7 +453,7 @@ static struct rtrs_clt_link *link_alloc(struct rtrs_clt_path *path)
 	link->nr_io = nr_io;
 	link->nr_cons = nr_cons;
 	link->deadline = jiffies + msecs_to_jiffies(RTRS_CLT_CONNECT_MS);
-	rtrs_hb_init(&link->hb, &link->cons[0].c, link_hb_dead);
+	rtrs_hb_init(&link->hb, nr_cons, link_hb_con, link_hb_dead);
 	for (i = 0; i < nr_cons; i++) {
 		link->cons[i].link = link;
 		link->cons[i].c.cid = i;

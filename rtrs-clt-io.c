@@ -33,6 +33,7 @@
 #include <linux/slab.h>
 
 #include "rtrs-clt.h"
+#include "rtrs-clt-trace.h"
 
 /**
  * struct rtrs_clt_io - what a ULP, or a broken path, wants to have sent
@@ -110,6 +111,7 @@ static struct rtrs_permit *permit_wait(struct rtrs_clt_sess *sess)
 	struct rtrs_permit *permit;
 
 	might_sleep();
+	trace_rtrs_clt_permit_wait(sess, true);
 	for (;;) {
 		/* Its barrier pairs with the one in wq_has_sleeper(). */
 		prepare_to_wait_exclusive(&sess->permit_wait, &wait,
@@ -120,6 +122,7 @@ static struct rtrs_permit *permit_wait(struct rtrs_clt_sess *sess)
 		io_schedule();
 	}
 	finish_wait(&sess->permit_wait, &wait);
+	trace_rtrs_clt_permit_wait(sess, false);
 	wake_up(&sess->permit_wait);
 	return permit;
 }
@@ -185,6 +188,7 @@ static void req_release(struct rtrs_clt_req *req)
 	kfree(req->bounce);
 	req->bounce = NULL;
 	req->key_valid = false;
+	atomic_dec(&req->con->link->path->inflight);
 	atomic_set_release(&req->state, RTRS_REQ_IDLE);
 }
 
@@ -192,6 +196,8 @@ static void req_finish(struct rtrs_clt_req *req, int status)
 {
 	struct rtrs_clt_req_ops ops = req->ops;
 
+	trace_rtrs_clt_req_complete(req, status);
+	rtrs_clt_stats_end(req->con->link->path, req);
 	if (req->bounce && !status) {
 		req_unmap(req);
 		sg_copy_from_buffer(req->sg, req->sg_cnt, req->bounce,
@@ -230,6 +236,7 @@ static int req_invalidate(struct rtrs_clt_req *req)
 		.ex.invalidate_rkey = req->mr->rkey,
 	};
 
+	trace_rtrs_clt_req_invalidate(req, req->status);
 	return ib_post_send(req->con->c.qp, &wr, NULL);
 }
 
@@ -430,6 +437,7 @@ static int req_post(struct rtrs_clt_req *req, const struct ib_send_wr *first)
 	const struct ib_send_wr *bad = first;
 	int err;
 
+	trace_rtrs_clt_req_post(req, 0);
 	err = ib_post_send(req->con->c.qp, first, &bad);
 	if (!err)
 		return 0;
@@ -581,10 +589,13 @@ static struct rtrs_clt_con *pick_con(struct rtrs_clt_link *link,
 static int check_io(const struct rtrs_clt_link *link,
 		    const struct rtrs_clt_io *io)
 {
-	u32 hdr_len = io->dir == WRITE ? sizeof(struct rtrs_msg_rdma_write) :
-		      sizeof(struct rtrs_msg_rdma_read) +
-		      sizeof(struct rtrs_sg_desc);
+	u32 hdr_len = sizeof(struct rtrs_msg_rdma_write);
 
+	if (io->dir == READ) {
+		hdr_len = sizeof(struct rtrs_msg_rdma_read);
+		if (io->data_len)
+			hdr_len += sizeof(struct rtrs_sg_desc);
+	}
 	if (io->usr_len > link->hdr_size - hdr_len ||
 	    io->data_len > link->max_io_size ||
 	    io->sg_cnt > link->max_segments)
@@ -607,6 +618,7 @@ static void req_init(struct rtrs_clt_req *req, struct rtrs_clt_link *link,
 	req->sg = io->sg;
 	req->sg_cnt = io->sg_cnt;
 	atomic_set(&req->pending, 2);
+	atomic_inc(&link->path->inflight);
 	for (i = 0; i < io->nr; i++) {
 		memcpy(msg, io->vec[i].iov_base, io->vec[i].iov_len);
 		msg += io->vec[i].iov_len;
@@ -628,9 +640,11 @@ static int req_start(struct rtrs_clt_link *link, const struct rtrs_clt_io *io)
 	if (atomic_read(&req->state) != RTRS_REQ_IDLE)
 		return -EINVAL;
 	req_init(req, link, io);
+	trace_rtrs_clt_req_submit(req, 0);
 	err = req_map(req);
 	if (err)
 		goto release;
+	rtrs_clt_stats_start(link->path, req);
 	atomic_set_release(&req->state, RTRS_REQ_SENT);
 	/* After a good post the request is the completions'. */
 	if (!(io->dir == READ ? post_read(req) : post_write(req)))
@@ -819,13 +833,16 @@ static void req_fail_over(struct rtrs_clt_req *req)
 		.sg = req->sg,
 		.sg_cnt = req->sg_cnt,
 	};
-	struct rtrs_clt_sess *sess = req->con->link->path->sess;
+	struct rtrs_clt_path *path = req->con->link->path;
 	int err;
 
+	trace_rtrs_clt_req_fail_over(req, 0);
 	req_release(req);
-	err = send_io(sess, &io);
+	err = send_io(path->sess, &io);
 	if (err)
 		io.ops.conf_fn(io.ops.priv, err);
+	else
+		rtrs_clt_stats_failed_over(path);
 }
 
 /**

@@ -25,6 +25,7 @@
 #include <linux/uuid.h>
 
 #include "rtrs-clt.h"
+#include "rtrs-clt-trace.h"
 
 static struct workqueue_struct *rtrs_clt_wq;
 
@@ -56,24 +57,29 @@ static bool path_step(struct rtrs_clt_path *path, enum rtrs_clt_path_state new,
 	spin_lock_irqsave(&path->lock, flags);
 	was = path->state;
 	done = path_steps[was] & BIT(new);
-	if (done)
+	if (done) {
 		WRITE_ONCE(path->state, new);
+		path->changed = ktime_get_real_seconds();
+	}
 	spin_unlock_irqrestore(&path->lock, flags);
+	if (done)
+		trace_rtrs_clt_path_state(path, was, new);
 	if (old)
 		*old = was;
 	return done;
 }
 
 /**
- * rtrs_clt_path_closing() - shall a handshake be given up
+ * rtrs_clt_path_ending() - shall a handshake be given up
  * @path: path
  *
  * Context: Any.
- * Return: true once somebody takes the path down for good.
+ * Return: true once somebody takes the path or its session down.
  */
-bool rtrs_clt_path_closing(struct rtrs_clt_path *path)
+bool rtrs_clt_path_ending(struct rtrs_clt_path *path)
 {
-	return READ_ONCE(path->state) == RTRS_CLT_CLOSING;
+	return READ_ONCE(path->state) == RTRS_CLT_CLOSING ||
+	       READ_ONCE(path->dying) || READ_ONCE(path->sess->closing);
 }
 
 /**
@@ -155,6 +161,7 @@ static void path_unpublish(struct rtrs_clt_path *path)
 	struct rtrs_clt_link *link = rcu_dereference_protected(path->link, 1);
 	struct rtrs_clt_sess *sess = path->sess;
 
+	path->last_err = READ_ONCE(link->err);
 	RCU_INIT_POINTER(path->link, NULL);
 	synchronize_rcu();
 	rtrs_clt_link_destroy(link);
@@ -174,11 +181,15 @@ static int path_attempt(struct rtrs_clt_path *path)
 
 	path->recon_cnt++;
 	link = rtrs_clt_link_create(path);
-	if (IS_ERR(link))
-		return PTR_ERR(link);
-	err = path_publish(path, link);
+	err = PTR_ERR_OR_ZERO(link);
+	if (!err) {
+		err = path_publish(path, link);
+		if (err)
+			rtrs_clt_link_destroy(link);
+	}
 	if (err) {
-		rtrs_clt_link_destroy(link);
+		path->attempts++;
+		path->last_err = err;
 		return err;
 	}
 	/* An error before the gate was open has knocked in vain. */
@@ -214,7 +225,18 @@ static void path_recovery_work(struct work_struct *work)
 						  recovery_work);
 
 	path_unpublish(path);
-	path_wait(path, -ECONNRESET);
+	path_wait(path, path->last_err);
+}
+
+/* State CONNECTING: one more attempt of a path that was connected before. */
+static int path_try_again(struct rtrs_clt_path *path)
+{
+	int err = path_attempt(path);
+
+	atomic_inc(&path->nr_reconnects[!!err]);
+	if (err)
+		path_wait(path, err);
+	return err;
 }
 
 static void path_connect_work(struct work_struct *work)
@@ -222,22 +244,16 @@ static void path_connect_work(struct work_struct *work)
 	struct rtrs_clt_path *path = container_of(to_delayed_work(work),
 						  struct rtrs_clt_path,
 						  connect_work);
-	int err;
 
-	if (!path_step(path, RTRS_CLT_CONNECTING, NULL))
-		return;
-	err = path_attempt(path);
-	if (!err)
-		return;
-	path->attempts++;
-	path_wait(path, err);
+	if (path_step(path, RTRS_CLT_CONNECTING, NULL))
+		path_try_again(path);
 }
 
 /**
- * rtrs_clt_path_connect() - connect a new path and show it in sysfs
+ * rtrs_clt_path_connect() - connect a new path
  * @path: path that nobody else uses yet
  *
- * Context: Process; sleeps.
+ * Context: Process; sleeps, can be interrupted.
  * Return: 0, or the errno of the step that failed; the caller destroys the
  *	path then.
  */
@@ -253,13 +269,13 @@ int rtrs_clt_path_connect(struct rtrs_clt_path *path)
 	return err;
 }
 
-/* Take the path down for good; whoever owns its link at the moment does it. */
+/* Leave the path CLOSED; whoever owns its link at the moment takes it down. */
 static void path_close(struct rtrs_clt_path *path)
 {
 	enum rtrs_clt_path_state old;
 
 	path_step(path, RTRS_CLT_CLOSING, &old);
-	wake_up(&path->wait);	/* A handshake in progress gives up. */
+	wake_up_all(&path->sess->wait);	/* A handshake gives up. */
 	cancel_delayed_work_sync(&path->connect_work);
 	flush_work(&path->recovery_work);
 	if (old == RTRS_CLT_CONNECTED) {
@@ -269,22 +285,40 @@ static void path_close(struct rtrs_clt_path *path)
 	path_step(path, RTRS_CLT_CLOSED, NULL);
 }
 
-static bool same_addr(const struct sockaddr_storage *a,
-		      const struct sockaddr_storage *b)
+/**
+ * rtrs_clt_path_disconnect() - disconnect a path until it is told to reconnect
+ * @path: path, in any state
+ *
+ * Context: Process; sleeps.
+ */
+void rtrs_clt_path_disconnect(struct rtrs_clt_path *path)
 {
-	return !memcmp(a, b, sizeof(*a));
+	mutex_lock(&path->admin);
+	path_close(path);
+	mutex_unlock(&path->admin);
 }
 
-static bool path_exists(struct rtrs_clt_sess *sess,
-			const struct rtrs_clt_path *path)
+/**
+ * rtrs_clt_path_reconnect() - disconnect a path, if need be, and connect it
+ * @path: path, in any state
+ *
+ * After a failure the path goes on by itself as after any other failed attempt.
+ *
+ * Context: Process; sleeps, can be interrupted.
+ * Return: 0 or the error of the attempt.
+ */
+int rtrs_clt_path_reconnect(struct rtrs_clt_path *path)
 {
-	struct rtrs_clt_path *other;
+	int err = -ENODEV;
 
-	list_for_each_entry(other, &sess->paths, entry)
-		if (same_addr(&other->src, &path->src) &&
-		    same_addr(&other->dst, &path->dst))
-			return true;
-	return false;
+	mutex_lock(&path->admin);
+	path_close(path);
+	path->attempts = 0;
+	if (!rtrs_clt_path_ending(path) &&
+	    path_step(path, RTRS_CLT_CONNECTING, NULL))
+		err = path_try_again(path);
+	mutex_unlock(&path->admin);
+	return err;
 }
 
 static struct rtrs_clt_path *path_alloc(struct rtrs_clt_sess *sess,
@@ -295,15 +329,22 @@ static struct rtrs_clt_path *path_alloc(struct rtrs_clt_sess *sess,
 	path = kzalloc(sizeof(*path), GFP_KERNEL);
 	if (!path)
 		return NULL;
+	path->stats = alloc_percpu(struct rtrs_clt_pcpu_stats);
+	if (!path->stats) {
+		kfree(path);
+		return NULL;
+	}
 	path->sess = sess;
 	if (addr->src)
 		path->src = *addr->src;
 	path->dst = *addr->dst;
 	rtrs_addr_to_str(addr, path->name, sizeof(path->name));
 	generate_random_uuid(path->uuid);
+	INIT_LIST_HEAD(&path->entry);
+	mutex_init(&path->admin);
 	spin_lock_init(&path->lock);
 	path->state = RTRS_CLT_CONNECTING;
-	init_waitqueue_head(&path->wait);
+	path->changed = ktime_get_real_seconds();
 	INIT_WORK(&path->recovery_work, path_recovery_work);
 	INIT_DELAYED_WORK(&path->connect_work, path_connect_work);
 	rtrs_clt_sysfs_init_path(path);
@@ -311,39 +352,50 @@ static struct rtrs_clt_path *path_alloc(struct rtrs_clt_sess *sess,
 }
 
 /**
- * rtrs_clt_path_create() - add a path to a session, not yet connected
+ * rtrs_clt_path_create() - make a path of a session, not yet in its list
  * @sess: session
  * @addr: source, if any, and destination with its port
+ * @first: the session has no other and the server may create it for this one
  *
  * Context: Process; sleeps.
- * Return: the path, or ERR_PTR: -EEXIST if the session has one between these
- *	addresses, -ENOMEM.
+ * Return: the path, or NULL without memory.
  */
 struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
-					   const struct rtrs_addr *addr)
+					   const struct rtrs_addr *addr,
+					   bool first)
 {
 	struct rtrs_clt_path *path;
 
 	path = path_alloc(sess, addr);
 	if (!path)
-		return ERR_PTR(-ENOMEM);
-	mutex_lock(&sess->lock);
-	if (path_exists(sess, path)) {
-		mutex_unlock(&sess->lock);
-		rtrs_clt_err(path, "the session has this path already\n");
-		kobject_put(&path->kobj);
-		return ERR_PTR(-EEXIST);
-	}
-	path->first = list_empty(&sess->paths);
-	list_add_tail_rcu(&path->entry, &sess->paths);
-	mutex_unlock(&sess->lock);
+		return NULL;
+	path->first = first;
+	get_device(&sess->dev);
+	atomic_inc(&sess->nr_paths);
 	pr_debug("created clt_path %pUb\n", path->uuid);
 	return path;
 }
 
 /**
- * rtrs_clt_path_destroy() - remove a path from its session
- * @path: path in any state; gone on return
+ * rtrs_clt_path_claim_locked() - take a path out of its session's list
+ * @path: path; the caller holds the session's lock
+ *
+ * Context: Process.
+ * Return: true for the one caller that is to destroy the path.
+ */
+bool rtrs_clt_path_claim_locked(struct rtrs_clt_path *path)
+{
+	lockdep_assert_held(&path->sess->lock);
+	if (path->dying)
+		return false;
+	WRITE_ONCE(path->dying, true);
+	list_del_rcu(&path->entry);
+	return true;
+}
+
+/**
+ * rtrs_clt_path_destroy() - end a path
+ * @path: path in any state, not in the list of its session; gone on return
  *
  * Requests in flight on it move to another path or end.
  *
@@ -353,34 +405,15 @@ void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_sess *sess = path->sess;
 
+	wake_up_all(&sess->wait);
 	rtrs_clt_sysfs_del_path(path);
 	path_close(path);
-	mutex_lock(&sess->lock);
-	list_del_rcu(&path->entry);
-	mutex_unlock(&sess->lock);
 	synchronize_rcu();
 	pr_debug("destroyed clt_path %pUb\n", path->uuid);
 	kobject_put(&path->kobj);
-}
-
-/**
- * rtrs_clt_pick_link() - choose the link for the next request
- * @sess: session
- *
- * Context: Any; the caller holds the RCU read lock as long as it uses the link.
- * Return: link of a connected path, or NULL if there is none.
- */
-struct rtrs_clt_link *rtrs_clt_pick_link(struct rtrs_clt_sess *sess)
-{
-	struct rtrs_clt_path *path;
-	struct rtrs_clt_link *link;
-
-	list_for_each_entry_rcu(path, &sess->paths, entry) {
-		link = rcu_dereference(path->link);
-		if (link && !READ_ONCE(link->err))
-			return link;
-	}
-	return NULL;
+	if (atomic_dec_and_test(&sess->nr_paths))
+		wake_up_all(&sess->wait);
+	put_device(&sess->dev);
 }
 
 int rtrs_clt_path_module_init(void)

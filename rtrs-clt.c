@@ -22,6 +22,9 @@
 
 #include "rtrs-clt.h"
 
+#define CREATE_TRACE_POINTS
+#include "rtrs-clt-trace.h"
+
 static DEFINE_MUTEX(sessions_lock);	/* Protects sessions. */
 static LIST_HEAD(sessions);
 
@@ -58,15 +61,130 @@ static struct rtrs_clt_sess *sess_alloc(const struct rtrs_clt_ops *ops,
 	sess = kzalloc(sizeof(*sess), GFP_KERNEL);
 	if (!sess)
 		return NULL;
+	sess->rr_next = alloc_percpu(u32);
+	if (!sess->rr_next) {
+		kfree(sess);
+		return NULL;
+	}
 	strscpy(sess->name, name, sizeof(sess->name));
 	generate_random_uuid(sess->uuid);
 	sess->ops = *ops;
+	sess->policy = RTRS_CLT_MIN_INFLIGHT;
 	mutex_init(&sess->lock);
 	mutex_init(&sess->link_lock);
 	INIT_LIST_HEAD(&sess->paths);
+	init_waitqueue_head(&sess->wait);
 	init_waitqueue_head(&sess->permit_wait);
 	rtrs_clt_sysfs_init_sess(sess);
 	return sess;
+}
+
+static bool same_route(const struct rtrs_clt_path *a,
+		       const struct rtrs_clt_path *b)
+{
+	return !strcmp(a->name, b->name);
+}
+
+/* Under this name the path will stand in sysfs: not twice. */
+static int sess_add_path_locked(struct rtrs_clt_sess *sess,
+				struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_path *other;
+	u32 nr = 0;
+
+	lockdep_assert_held(&sess->lock);
+	if (sess->closing)
+		return -ESHUTDOWN;
+	list_for_each_entry(other, &sess->paths, entry) {
+		if (same_route(other, path)) {
+			rtrs_clt_err(path, "the session has this path already\n");
+			return -EEXIST;
+		}
+		nr++;
+	}
+	if (nr >= RTRS_MAX_PATHS) {
+		rtrs_clt_err(path, "the session has %u paths already\n", nr);
+		return -ENOSPC;
+	}
+	if (sess->paths_kobj) {
+		int err = rtrs_clt_sysfs_add_path(path);
+
+		if (err)
+			return err;
+	}
+	list_add_tail_rcu(&path->entry, &sess->paths);
+	return 0;
+}
+
+static int sess_add_path(struct rtrs_clt_sess *sess,
+			 struct rtrs_clt_path *path)
+{
+	int err;
+
+	mutex_lock(&sess->lock);
+	err = sess_add_path_locked(sess, path);
+	mutex_unlock(&sess->lock);
+	return err;
+}
+
+/* A connected path, in the session's list. */
+static struct rtrs_clt_path *sess_new_path(struct rtrs_clt_sess *sess,
+					   const struct rtrs_addr *addr,
+					   bool first)
+{
+	struct rtrs_clt_path *path;
+	int err;
+
+	path = rtrs_clt_path_create(sess, addr, first);
+	if (!path)
+		return ERR_PTR(-ENOMEM);
+	err = rtrs_clt_path_connect(path);
+	if (err)
+		goto destroy;
+	err = sess_add_path(sess, path);
+	if (err)
+		goto destroy;
+	return path;
+
+destroy:
+	rtrs_clt_path_destroy(path);
+	return ERR_PTR(err);
+}
+
+/**
+ * rtrs_clt_add_path() - add a path to an open session
+ * @sess: session
+ * @addr: its addresses, the destination with its port
+ *
+ * Context: Process; sleeps until it is connected, can be interrupted.
+ * Return: 0, -EEXIST if the session has the path, or the error of the attempt.
+ */
+int rtrs_clt_add_path(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr)
+{
+	/* With the last path the server's session has gone as well. */
+	bool first = list_empty(&sess->paths);
+
+	return PTR_ERR_OR_ZERO(sess_new_path(sess, addr, first));
+}
+
+/**
+ * rtrs_clt_remove_path() - remove a path from an open session
+ * @path: path; gone on return
+ *
+ * Context: Process; sleeps.
+ * Return: false if somebody else is removing it; the path may be gone then.
+ */
+bool rtrs_clt_remove_path(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+	bool claimed;
+
+	mutex_lock(&sess->lock);
+	claimed = rtrs_clt_path_claim_locked(path);
+	mutex_unlock(&sess->lock);
+	if (claimed)
+		rtrs_clt_path_destroy(path);
+	return claimed;
 }
 
 static int sess_connect(struct rtrs_clt_sess *sess,
@@ -74,29 +192,56 @@ static int sess_connect(struct rtrs_clt_sess *sess,
 {
 	struct rtrs_clt_path *path;
 	size_t i;
-	int err;
 
 	for (i = 0; i < nr; i++) {
-		path = rtrs_clt_path_create(sess, &addrs[i]);
+		path = sess_new_path(sess, &addrs[i], !i);
 		if (IS_ERR(path))
 			return PTR_ERR(path);
-		err = rtrs_clt_path_connect(path);
-		if (err)
-			return err;
 	}
 	return 0;
 }
 
-/* Takes every path down; requests in flight end. */
+static struct rtrs_clt_path *sess_claim_path(struct rtrs_clt_sess *sess)
+{
+	struct rtrs_clt_path *path;
+
+	mutex_lock(&sess->lock);
+	path = list_first_entry_or_null(&sess->paths, struct rtrs_clt_path,
+					entry);
+	if (path)
+		rtrs_clt_path_claim_locked(path);
+	mutex_unlock(&sess->lock);
+	return path;
+}
+
+/*
+ * Takes every path down; requests in flight end.  Paths that somebody else
+ * has claimed, or has not added yet, are waited for.
+ */
 static void sess_disconnect(struct rtrs_clt_sess *sess)
 {
-	struct rtrs_clt_path *path, *next;
+	struct rtrs_clt_path *path;
 
 	mutex_lock(&sess->link_lock);
 	sess->events = false;
 	mutex_unlock(&sess->link_lock);
-	list_for_each_entry_safe(path, next, &sess->paths, entry)
+	mutex_lock(&sess->lock);
+	WRITE_ONCE(sess->closing, true);
+	mutex_unlock(&sess->lock);
+	wake_up_all(&sess->wait);
+	while ((path = sess_claim_path(sess)))
 		rtrs_clt_path_destroy(path);
+	wait_event(sess->wait, !atomic_read(&sess->nr_paths));
+}
+
+/* From any point of rtrs_clt_open() on which the name was reserved. */
+static void sess_end(struct rtrs_clt_sess *sess)
+{
+	rtrs_clt_debugfs_del_sess(sess);
+	sess_disconnect(sess);
+	rtrs_clt_sysfs_del_sess(sess);
+	rtrs_clt_permits_free(sess);
+	sess_del(sess);
 }
 
 static int check_open(const struct rtrs_clt_ops *ops, const char *name,
@@ -151,6 +296,7 @@ struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops,
 	if (err)
 		goto disconnect;
 
+	rtrs_clt_debugfs_add_sess(sess);
 	mutex_lock(&sess->link_lock);
 	sess->events = true;
 	mutex_unlock(&sess->link_lock);
@@ -158,9 +304,7 @@ struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops,
 	return sess;
 
 disconnect:
-	sess_disconnect(sess);
-	rtrs_clt_permits_free(sess);
-	sess_del(sess);
+	sess_end(sess);
 put_sess:
 	put_device(&sess->dev);
 	return ERR_PTR(err);
@@ -170,10 +314,7 @@ EXPORT_SYMBOL_GPL(rtrs_clt_open);
 void rtrs_clt_close(struct rtrs_clt_sess *clt)
 {
 	pr_debug("destroyed clt_sess %s\n", clt->name);
-	sess_disconnect(clt);
-	rtrs_clt_sysfs_del_sess(clt);
-	rtrs_clt_permits_free(clt);
-	sess_del(clt);
+	sess_end(clt);
 	put_device(&clt->dev);
 }
 EXPORT_SYMBOL_GPL(rtrs_clt_close);
@@ -221,13 +362,17 @@ static int __init rtrs_client_init(void)
 	if (err)
 		return err;
 	err = rtrs_clt_path_module_init();
-	if (err)
+	if (err) {
 		rtrs_clt_sysfs_module_exit();
-	return err;
+		return err;
+	}
+	rtrs_clt_debugfs_module_init();
+	return 0;
 }
 
 static void __exit rtrs_client_exit(void)
 {
+	rtrs_clt_debugfs_module_exit();
 	rtrs_clt_path_module_exit();
 	rtrs_clt_sysfs_module_exit();
 }

@@ -27,6 +27,8 @@ enum rtrs_clt_limits {
 	RTRS_CLT_READ_WR	= 3,		/* REG_MR, message, LOCAL_INV */
 	RTRS_CLT_SERVICE_REQS	= 512,		/* in flight on cid 0 */
 	RTRS_CLT_SERVICE_WR	= RTRS_CLT_SERVICE_REQS * RTRS_CLT_READ_WR,
+	RTRS_CLT_MAX_RECONNECTS	= 9999,
+	RTRS_CLT_TRACE_NAME	= 64,		/* of a name in a trace point */
 	RTRS_CLT_HDR_SIZE	= 4096,		/* most that we fill of a header */
 };
 
@@ -49,6 +51,40 @@ enum rtrs_clt_path_state {
 };
 
 /**
+ * enum rtrs_clt_policy - which connected path gets the next request
+ * @RTRS_CLT_ROUND_ROBIN: the one after the last
+ * @RTRS_CLT_MIN_INFLIGHT: the one with the fewest requests in flight
+ * @RTRS_CLT_MIN_LATENCY: the one whose last heartbeat was answered fastest
+ */
+enum rtrs_clt_policy {
+	RTRS_CLT_ROUND_ROBIN,
+	RTRS_CLT_MIN_INFLIGHT,
+	RTRS_CLT_MIN_LATENCY,
+};
+
+enum { RTRS_CLT_LATENCY_BUCKETS = 24 };
+
+/**
+ * struct rtrs_clt_pcpu_stats - what one CPU has counted on a path
+ * @requests: requests sent, by direction
+ * @bytes: their data, by direction
+ * @failed_over: requests that another path had to take over
+ * @migrated_to: completions here of requests that another CPU had sent
+ * @latency: completed requests; bucket n counts those that took less than 2^n
+ *	microseconds, the last one all others
+ * @migrated_from: requests sent here whose completion ran on another CPU,
+ *	which counts them
+ */
+struct rtrs_clt_pcpu_stats {
+	u64 requests[2];
+	u64 bytes[2];
+	u64 failed_over;
+	u64 migrated_to;
+	u64 latency[RTRS_CLT_LATENCY_BUCKETS];
+	atomic_long_t migrated_from;
+};
+
+/**
  * struct rtrs_permit - the right to use one chunk
  * @mem_id: number of the chunk, and of the request on every link
  * @cpu: CPU that took it
@@ -68,6 +104,7 @@ struct rtrs_permit {
  * struct rtrs_clt_sess - a session
  * @dev: directory in /sys/class/rtrs-client; its release frees the session
  * @paths_kobj: directory "paths" in it
+ * @debugfs: file in debugfs
  * @entry: in the list of sessions
  * @name: unique among the sessions
  * @uuid: tells the server which paths belong together
@@ -77,13 +114,19 @@ struct rtrs_permit {
  * @nr_poll_queues: connections that are polled
  * @reconnect_delay: seconds
  * @max_reconnect_attempts: in a row; -1 for ever
+ * @policy: enum rtrs_clt_policy
+ * @rr_next: round-robin: where this CPU goes on
  * @attrs: limits; queue_depth is set by the first connected path for good
  * @permits: the permits, @permit_size bytes each
  * @permit_size: bytes from one permit to the next
  * @permit_map: bit set: permit is out
  * @permit_wait: those who wait for one, in order
- * @lock: protects changes of @paths
- * @paths: RCU list of paths
+ * @lock: protects changes of @paths, @closing
+ * @paths: RCU list of paths; who takes one out of it owns its end
+ * @nr_paths: paths that exist, in the list or not
+ * @closing: no path is added any more
+ * @wait: handshakes wait here for their steps, for an error, for an end;
+ *	rtrs_clt_close() for @nr_paths
  * @link_lock: protects @nr_connected, @events; held while link_ev runs
  * @nr_connected: paths in state CONNECTED
  * @events: link_ev may be called
@@ -94,6 +137,7 @@ struct rtrs_permit {
 struct rtrs_clt_sess {
 	struct device dev;
 	struct kobject *paths_kobj;
+	struct dentry *debugfs;
 	struct list_head entry;
 	char name[RTRS_MAX_NAME];
 	u8 uuid[RTRS_UUID_SIZE];
@@ -103,6 +147,8 @@ struct rtrs_clt_sess {
 	u32 nr_poll_queues;
 	u8 reconnect_delay;
 	s16 max_reconnect_attempts;
+	enum rtrs_clt_policy policy;
+	u32 __percpu *rr_next;
 
 	struct rtrs_attrs attrs;
 	void *permits;
@@ -110,8 +156,11 @@ struct rtrs_clt_sess {
 	struct sbitmap permit_map;
 	wait_queue_head_t permit_wait;
 
-	struct mutex lock;	/* Protects changes of paths. */
+	struct mutex lock;	/* Protects changes of paths, closing. */
 	struct list_head paths;
+	atomic_t nr_paths;
+	bool closing;
+	wait_queue_head_t wait;
 
 	struct mutex link_lock;	/* Protects nr_connected, events. */
 	u32 nr_connected;
@@ -133,9 +182,15 @@ struct rtrs_clt_sess {
  * @established: it was connected before
  * @recon_cnt: attempts to connect so far
  * @attempts: attempts that failed in a row
- * @lock: protects @state
+ * @last_err: why it was lost, or could not be connected, the last time
+ * @changed: when @state changed last
+ * @inflight: requests on its link
+ * @stats: counters of requests
+ * @nr_reconnects: attempts to reconnect that worked, and that failed
+ * @admin: serializes reconnect and disconnect
+ * @dying: the path is on its way out, a handshake shall be given up
+ * @lock: protects @state, @changed
  * @state: see enum rtrs_clt_path_state
- * @wait: the handshake waits here for its steps, for an error, for CLOSING
  * @link: the link while CONNECTED, else NULL
  * @recovery_work: takes a broken link down
  * @connect_work: builds a new one after the delay
@@ -157,10 +212,17 @@ struct rtrs_clt_path {
 	bool established;
 	u16 recon_cnt;
 	int attempts;
+	int last_err;
+	time64_t changed;
 
-	spinlock_t lock;	/* Protects state. */
+	atomic_t inflight;
+	struct rtrs_clt_pcpu_stats __percpu *stats;
+	atomic_t nr_reconnects[2];
+
+	struct mutex admin;	/* Serializes reconnect and disconnect. */
+	bool dying;
+	spinlock_t lock;	/* Protects state, changed. */
 	enum rtrs_clt_path_state state;
-	wait_queue_head_t wait;
 	struct rtrs_clt_link __rcu *link;
 	struct work_struct recovery_work;
 	struct delayed_work connect_work;
@@ -208,6 +270,8 @@ enum rtrs_clt_req_state {
  *	last work request, which proves that the device is done with the memory
  * @status: 0 or negative errno of the answer
  * @dir: READ or WRITE
+ * @cpu: CPU that sent it
+ * @start: when
  * @usr_len: bytes of the user message in @msg
  * @data_len: bytes of data
  * @sg: the ULP's scatterlist
@@ -236,6 +300,8 @@ struct rtrs_clt_req {
 	atomic_t pending;
 	int status;
 	int dir;
+	u32 cpu;
+	ktime_t start;
 	u32 usr_len;
 	u32 data_len;
 	struct scatterlist *sg;
@@ -327,16 +393,39 @@ static inline struct rtrs_clt_con *to_clt_con(struct rtrs_con *con)
 	return container_of(con, struct rtrs_clt_con, c);
 }
 
+/* rtrs-clt.c */
+int __must_check rtrs_clt_add_path(struct rtrs_clt_sess *sess,
+				   const struct rtrs_addr *addr);
+bool rtrs_clt_remove_path(struct rtrs_clt_path *path);
+
 /* rtrs-clt-path.c */
 int rtrs_clt_path_module_init(void);
 void rtrs_clt_path_module_exit(void);
 struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
-					   const struct rtrs_addr *addr);
-int __must_check rtrs_clt_path_connect(struct rtrs_clt_path *path);
+					   const struct rtrs_addr *addr,
+					   bool first);
+bool rtrs_clt_path_claim_locked(struct rtrs_clt_path *path);
 void rtrs_clt_path_destroy(struct rtrs_clt_path *path);
-bool rtrs_clt_path_closing(struct rtrs_clt_path *path);
+int __must_check rtrs_clt_path_connect(struct rtrs_clt_path *path);
+int __must_check rtrs_clt_path_reconnect(struct rtrs_clt_path *path);
+void rtrs_clt_path_disconnect(struct rtrs_clt_path *path);
+bool rtrs_clt_path_ending(struct rtrs_clt_path *path);
 void rtrs_clt_path_recover(struct rtrs_clt_path *path);
+
+/* rtrs-clt-policy.c */
 struct rtrs_clt_link *rtrs_clt_pick_link(struct rtrs_clt_sess *sess);
+
+/* rtrs-clt-stats.c */
+void rtrs_clt_stats_start(struct rtrs_clt_path *path, struct rtrs_clt_req *req);
+void rtrs_clt_stats_end(struct rtrs_clt_path *path,
+			const struct rtrs_clt_req *req);
+void rtrs_clt_stats_failed_over(struct rtrs_clt_path *path);
+void rtrs_clt_stats_sum(const struct rtrs_clt_path *path,
+			struct rtrs_clt_pcpu_stats *sum);
+void rtrs_clt_stats_reset_rdma(struct rtrs_clt_path *path);
+void rtrs_clt_stats_reset_migration(struct rtrs_clt_path *path);
+void rtrs_clt_stats_reset_latency(struct rtrs_clt_path *path);
+void rtrs_clt_stats_reset_reconnects(struct rtrs_clt_path *path);
 
 /* rtrs-clt-con.c */
 struct rtrs_clt_link *rtrs_clt_link_create(struct rtrs_clt_path *path);
@@ -351,6 +440,12 @@ int __must_check rtrs_clt_reqs_alloc(struct rtrs_clt_link *link);
 void rtrs_clt_reqs_free(struct rtrs_clt_link *link);
 void rtrs_clt_reqs_sweep(struct rtrs_clt_link *link);
 void rtrs_clt_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+
+/* rtrs-clt-debugfs.c */
+void rtrs_clt_debugfs_module_init(void);
+void rtrs_clt_debugfs_module_exit(void);
+void rtrs_clt_debugfs_add_sess(struct rtrs_clt_sess *sess);
+void rtrs_clt_debugfs_del_sess(struct rtrs_clt_sess *sess);
 
 /* rtrs-clt-sysfs.c */
 int rtrs_clt_sysfs_module_init(void);

@@ -15,9 +15,11 @@
  *	8. destroy the cm_ids; never from within their own event handler
  *	9. put the object
  *
- * Lock order, outermost first: the CM's handler lock of a cm_id, the side's
- * session list mutex, a session's mutex, a path's state lock (spinlock).  No
- * code sleeps for a CM event while it holds a lock that the handler takes.
+ * Lock order, outermost first: the CM's handler lock of a cm_id, the list of
+ * sessions or the server's context, a session, a path's admin lock, link_lock,
+ * then the spinlocks: a connection's, a path's, a chunk's.  doc/lifetimes.md
+ * says what each protects.  No code sleeps for a CM event while it holds a
+ * lock that the CM's handler takes.
  */
 #ifndef RTRS_CORE_H
 #define RTRS_CORE_H
@@ -80,6 +82,9 @@ struct rtrs_rx {
  * @poll_ctx: where its completions run
  * @cid: number of the connection on its path
  * @rx: its receives
+ * @probe_cqe: completion of a probe
+ * @probe_busy: a probe is in the send queue
+ * @probe_missed: beats of the heartbeat since then
  */
 struct rtrs_con {
 	struct rtrs_dev *dev;
@@ -90,11 +95,15 @@ struct rtrs_con {
 	enum ib_poll_context poll_ctx;
 	u16 cid;
 	struct rtrs_rx rx;
+	struct ib_cqe probe_cqe;
+	bool probe_busy;
+	unsigned int probe_missed;
 };
 
 /**
  * struct rtrs_qp_attrs - sizes of a queue pair
- * @send_wr: send work requests that are posted at most at one time
+ * @send_wr: send work requests that are posted at most at one time, without
+ *	the slots that core takes for the probe and for the drain
  * @recv_wr: receives likewise
  * @send_sge: SGEs of a send
  * @poll_ctx: IB_POLL_SOFTIRQ, or IB_POLL_DIRECT for a CQ of its own
@@ -123,13 +132,13 @@ struct rtrs_buf {
 };
 
 /**
- * struct rtrs_hb - heartbeat of a path, on its service connection
- * @con: connection with cid 0
+ * struct rtrs_hb - heartbeat of a path
+ * @con: connection with cid 0, which carries the messages
+ * @nr_cons: connections of the path
+ * @get_con: returns the connection with a given cid, for the probes
  * @work: one beat
  * @dead: called when the peer has gone silent or a message of the heartbeat
  *	could not be sent; in any context, perhaps more than once
- * @interval: jiffies between two beats
- * @missed_max: beats that may stay without any traffic from the peer
  * @missed: beats since the last traffic
  * @busy: bit for each of the two messages that is in the send queue
  * @asked: questions that the peer has not answered yet
@@ -138,13 +147,18 @@ struct rtrs_buf {
  * @cqe: completions of a question and of an answer
  *
  * Takes RTRS_HB_SEND_WR slots of the send queue, whatever the peer sends.
+ *
+ * Each beat also probes every connection: an empty RDMA_WRITE that the peer's
+ * device acknowledges, and its software never sees.  A QP that has fallen
+ * silent is found this way, even if the others are well and the ULP on the
+ * other side takes its time.
  */
 struct rtrs_hb {
 	struct rtrs_con *con;
+	u32 nr_cons;
+	struct rtrs_con *(*get_con)(struct rtrs_hb *hb, u32 cid);
 	struct delayed_work work;
 	void (*dead)(struct rtrs_hb *hb, int err);
-	unsigned long interval;
-	unsigned int missed_max;
 	unsigned int missed;
 	unsigned long busy;
 	atomic_t asked;
@@ -154,6 +168,9 @@ struct rtrs_hb {
 };
 
 #define RTRS_HB_SEND_WR 2
+
+/* Slots of each send queue that core takes: the probe and the drain. */
+#define RTRS_CORE_SEND_WR 2
 
 /* rtrs.c: devices */
 struct rtrs_dev *rtrs_dev_get(struct ib_device *ib_dev);
@@ -186,7 +203,8 @@ int __must_check rtrs_post_send(struct rtrs_con *con, struct rtrs_buf *buf,
 				struct ib_send_wr *last);
 
 /* rtrs.c: heartbeat */
-void rtrs_hb_init(struct rtrs_hb *hb, struct rtrs_con *con,
+void rtrs_hb_init(struct rtrs_hb *hb, u32 nr_cons,
+		  struct rtrs_con *(*get_con)(struct rtrs_hb *hb, u32 cid),
 		  void (*dead)(struct rtrs_hb *hb, int err));
 void rtrs_hb_start(struct rtrs_hb *hb);
 void rtrs_hb_stop(struct rtrs_hb *hb);

@@ -139,8 +139,7 @@ static int rtrs_srv_con_create_qp(struct rtrs_srv_con *con)
 		.send_sge = 1,
 		.poll_ctx = IB_POLL_SOFTIRQ,
 	};
-	/* One slot is the drain's. */
-	u32 room = min_t(u32, dev->max_qp_wr, INT_MAX) - 1;
+	u32 room = min_t(u32, dev->max_qp_wr, INT_MAX) - RTRS_CORE_SEND_WR;
 
 	if (room < RTRS_SRV_OP_WR + extra)
 		return -EOPNOTSUPP;

@@ -93,12 +93,17 @@ static void rtrs_srv_path_deadline(struct work_struct *work)
 				   RTRS_SRV_HANDSHAKE_S);
 }
 
+static struct rtrs_con *rtrs_srv_path_hb_con(struct rtrs_hb *hb, u32 cid)
+{
+	return &container_of(hb, struct rtrs_srv_path, hb)->cons[cid]->c;
+}
+
 /* Context: process or softirq. */
 static void rtrs_srv_path_hb_dead(struct rtrs_hb *hb, int err)
 {
 	struct rtrs_srv_path *path = container_of(hb, struct rtrs_srv_path, hb);
 
-	rtrs_srv_path_fail(path, "no heartbeat: %pe", ERR_PTR(err));
+	rtrs_srv_path_fail(path, "no sign of life: %pe", ERR_PTR(err));
 }
 
 /* Coming up */
@@ -168,7 +173,8 @@ static void rtrs_srv_path_go(struct rtrs_srv_path *path)
 	struct rtrs_con *con = &path->cons[0]->c;
 	int err;
 
-	rtrs_hb_init(&path->hb, con, rtrs_srv_path_hb_dead);
+	rtrs_hb_init(&path->hb, path->cid_num, rtrs_srv_path_hb_con,
+		     rtrs_srv_path_hb_dead);
 	if (!rtrs_srv_path_set_state(path, RTRS_SRV_CONNECTED))
 		return;
 	cancel_delayed_work(&path->deadline);

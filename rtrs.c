@@ -24,14 +24,56 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
 #include "rtrs-core.h"
 
+#define CREATE_TRACE_POINTS
+#include "rtrs-trace.h"
+
 static DEFINE_MUTEX(rtrs_devs_lock);	/* Protects rtrs_devs and their refs. */
 static LIST_HEAD(rtrs_devs);
 static struct workqueue_struct *rtrs_hb_wq;
+
+/* Parameters of all heartbeats; a change counts from the next beat on. */
+
+/* A number between two limits: [0] and [1] are the limits, [2] the value. */
+static int rtrs_set_limited(const char *val, const struct kernel_param *kp)
+{
+	unsigned int *arg = kp->arg, value;
+
+	if (kstrtouint(val, 0, &value) || value < arg[0] || value > arg[1]) {
+		pr_err("%s: expected a number from %u to %u\n", kp->name,
+		       arg[0], arg[1]);
+		return -EINVAL;
+	}
+	WRITE_ONCE(arg[2], value);
+	return 0;
+}
+
+static int rtrs_get_limited(char *buf, const struct kernel_param *kp)
+{
+	const unsigned int *arg = kp->arg;
+
+	return sysfs_emit(buf, "%u\n", READ_ONCE(arg[2]));
+}
+
+static const struct kernel_param_ops rtrs_limited_ops = {
+	.set = rtrs_set_limited,
+	.get = rtrs_get_limited,
+};
+
+static unsigned int rtrs_hb_interval[] = { 50, 600000, RTRS_HB_INTERVAL_MS };
+static unsigned int rtrs_hb_missed[] = { 1, 1000, RTRS_HB_MISSED_MAX };
+
+module_param_cb(hb_interval_ms, &rtrs_limited_ops, rtrs_hb_interval, 0644);
+MODULE_PARM_DESC(hb_interval_ms,
+		 "milliseconds between two heartbeats, 50..600000 (default: 5000)");
+module_param_cb(hb_missed_max, &rtrs_limited_ops, rtrs_hb_missed, 0644);
+MODULE_PARM_DESC(hb_missed_max,
+		 "heartbeats without a sign of life before a path is given up, 1..1000 (default: 5)");
 
 /* Devices */
 
@@ -199,7 +241,7 @@ int rtrs_con_create_qp(struct rtrs_con *con, const struct rtrs_qp_attrs *attrs)
 		.qp_context = con,
 		.qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.cap.max_send_wr = attrs->send_wr + 1,	/* + the drain */
+		.cap.max_send_wr = attrs->send_wr + RTRS_CORE_SEND_WR,
 		.cap.max_recv_wr = attrs->recv_wr + 1,
 		.cap.max_send_sge = attrs->send_sge,
 		.cap.max_recv_sge = 1,
@@ -573,6 +615,7 @@ static int rtrs_hb_send(struct rtrs_hb *hb, int which)
 
 	if (test_and_set_bit(which, &hb->busy))
 		return 0;
+	trace_rtrs_hb_send(hb, which);
 	if (which == RTRS_HB_ASK) {
 		WRITE_ONCE(hb->sent, ktime_get());
 		atomic_inc(&hb->asked);
@@ -583,40 +626,98 @@ static int rtrs_hb_send(struct rtrs_hb *hb, int which)
 	return err;
 }
 
+static void rtrs_probe_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rtrs_con *con = container_of(wc->wr_cqe, struct rtrs_con,
+					    probe_cqe);
+
+	/* After an error the receives are flushed; their owner reacts. */
+	if (wc->status == IB_WC_SUCCESS)
+		WRITE_ONCE(con->probe_busy, false);
+}
+
+/* Is the peer's device there for this connection? */
+static int rtrs_con_probe(struct rtrs_con *con, unsigned int missed_max)
+{
+	struct ib_rdma_wr wr = {
+		.wr.wr_cqe = &con->probe_cqe,
+		.wr.opcode = IB_WR_RDMA_WRITE,
+		.wr.send_flags = IB_SEND_SIGNALED,
+	};
+
+	if (READ_ONCE(con->probe_busy))
+		return ++con->probe_missed > missed_max ? -ETIMEDOUT : 0;
+	con->probe_cqe.done = rtrs_probe_done;
+	con->probe_busy = true;
+	con->probe_missed = 0;
+	return ib_post_send(con->qp, &wr.wr, NULL);
+}
+
+static int rtrs_hb_probe(struct rtrs_hb *hb, unsigned int missed_max)
+{
+	struct rtrs_con *con;
+	u32 cid;
+	int err;
+
+	for (cid = 0; cid < hb->nr_cons; cid++) {
+		con = hb->get_con(hb, cid);
+		/* Nobody may be polling that one. */
+		if (con->poll_ctx == IB_POLL_DIRECT)
+			continue;
+		err = rtrs_con_probe(con, missed_max);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void rtrs_hb_next(struct rtrs_hb *hb)
+{
+	unsigned int ms = READ_ONCE(rtrs_hb_interval[2]);
+
+	queue_delayed_work(rtrs_hb_wq, &hb->work, msecs_to_jiffies(ms));
+}
+
 static void rtrs_hb_beat(struct work_struct *work)
 {
 	struct rtrs_hb *hb = container_of(to_delayed_work(work), struct rtrs_hb,
 					  work);
+	unsigned int missed_max = READ_ONCE(rtrs_hb_missed[2]);
 	unsigned int missed = READ_ONCE(hb->missed) + 1;
-	int err;
+	int err = -ETIMEDOUT;
 
 	WRITE_ONCE(hb->missed, missed);
-	err = missed > hb->missed_max ? -ETIMEDOUT :
-	      rtrs_hb_send(hb, RTRS_HB_ASK);
+	if (missed <= missed_max)
+		err = rtrs_hb_probe(hb, missed_max);
+	if (!err)
+		err = rtrs_hb_send(hb, RTRS_HB_ASK);
 	if (err) {
+		trace_rtrs_hb_dead(hb, err);
 		hb->dead(hb, err);
 		return;
 	}
-	queue_delayed_work(rtrs_hb_wq, &hb->work, hb->interval);
+	rtrs_hb_next(hb);
 }
 
 /**
  * rtrs_hb_init() - prepare the heartbeat of a path
- * @hb: heartbeat, with the default interval afterwards
- * @con: connection with cid 0
+ * @hb: heartbeat
+ * @nr_cons: connections of the path
+ * @get_con: see struct rtrs_hb
  * @dead: see struct rtrs_hb
  *
  * Context: Any.
  */
-void rtrs_hb_init(struct rtrs_hb *hb, struct rtrs_con *con,
+void rtrs_hb_init(struct rtrs_hb *hb, u32 nr_cons,
+		  struct rtrs_con *(*get_con)(struct rtrs_hb *hb, u32 cid),
 		  void (*dead)(struct rtrs_hb *hb, int err))
 {
 	memset(hb, 0, sizeof(*hb));
 	INIT_DELAYED_WORK(&hb->work, rtrs_hb_beat);
-	hb->con = con;
+	hb->nr_cons = nr_cons;
+	hb->get_con = get_con;
+	hb->con = get_con(hb, 0);
 	hb->dead = dead;
-	hb->interval = msecs_to_jiffies(RTRS_HB_INTERVAL_MS);
-	hb->missed_max = RTRS_HB_MISSED_MAX;
 	hb->cqe[RTRS_HB_ASK].done = rtrs_hb_ask_done;
 	hb->cqe[RTRS_HB_ANSWER].done = rtrs_hb_answer_done;
 }
@@ -630,7 +731,7 @@ EXPORT_SYMBOL_GPL(rtrs_hb_init);
  */
 void rtrs_hb_start(struct rtrs_hb *hb)
 {
-	queue_delayed_work(rtrs_hb_wq, &hb->work, hb->interval);
+	rtrs_hb_next(hb);
 }
 EXPORT_SYMBOL_GPL(rtrs_hb_start);
 
@@ -657,6 +758,7 @@ EXPORT_SYMBOL_GPL(rtrs_hb_stop);
  */
 int rtrs_hb_recv(struct rtrs_hb *hb, enum rtrs_imm_type type)
 {
+	trace_rtrs_hb_recv(hb, type);
 	if (type == RTRS_HB_MSG_IMM)
 		return rtrs_hb_send(hb, RTRS_HB_ANSWER);
 	if (atomic_dec_if_positive(&hb->asked) < 0)
