@@ -3,7 +3,7 @@
 # Loading and unloading the modules under test.
 
 # Makes them say what they create and destroy, for the host to pair.
-created_and_destroyed='dyndbg=format created +p;format destroyed +p'
+created_and_destroyed='dyndbg="format created +p;format destroyed +p"'
 
 # Sets $module to the name as the kernel has it: with underscores. No process
 # is started for it, since cases do this often.
@@ -62,7 +62,7 @@ try_load()
 	file=$set_dir/$module.ko
 	load_dependencies "$file"
 	case $set_name/$module in
-	ours/rtrs*) set -- "$@" "$created_and_destroyed" ;;
+	ours/rtrs* | meta/rtrs*) set -- "$@" "$created_and_destroyed" ;;
 	esac
 	insmod "$file" "$@" || return
 	grep -qxF "unload $name" /run/deferred 2>/dev/null ||

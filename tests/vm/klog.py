@@ -11,7 +11,7 @@ TROUBLE = re.compile(
     r"|refcount_t: |list_(add|del) corruption|Unable to handle|unable to handle|page fault"
     r"|sysfs: cannot create duplicate|kobject_add_internal failed|Objects remaining"
     r"|ODEBUG|DMA-API|kmemleak|stack-protector|Kernel panic|Call Trace|RIP: 0010"
-    r"|mr->lkey .*not free"
+    r"|mr->lkey .*not free|unknown parameter '.*' ignored"
 )
 
 # Bits of /proc/sys/kernel/tainted that say only whose module is loaded.

@@ -59,7 +59,8 @@ def processor(accel: str) -> list[str]:
     """Accelerator and CPU model; TCG emulates the plain one fastest."""
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
-    return ["-accel", "tcg,thread=multi,tb-size=256", "-cpu", "qemu64,+ssse3,+sse4.1,+sse4.2,+rdrand"]
+    model = "qemu64,+ssse3,+sse4.1,+sse4.2,+rdrand"
+    return ["-accel", "tcg,thread=multi,tb-size=256", "-cpu", model]
 
 
 class Machine:

@@ -19,7 +19,7 @@ static int __init rtrs_meta_init(void)
 	if (!strcmp(mode, "warn"))
 		WARN(1, "asked to\n");
 	if (!strcmp(mode, "leak"))
-		pr_info("created thing 0x1\n");
+		pr_debug("created thing 0x1\n");
 	return 0;
 }
 
