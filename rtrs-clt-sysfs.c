@@ -11,6 +11,10 @@
  * the path's directory a kobject whose release frees the path: somebody who
  * holds a file open keeps the memory, not the connection.
  *
+ * The files of a path are a table.  One of them is shown by its function, or
+ * shows how it is used; what can be written to any of them is 1, and that
+ * carries out its order.
+ *
  * A wrong write is refused with an errno and one line that says what was
  * expected.  Names and formats are an ABI that tools parse: see doc/ABI.
  */
@@ -24,208 +28,199 @@
 
 static struct class *rtrs_clt_class;
 
-static struct rtrs_clt_path *to_path(struct kobject *kobj)
+/* Files of paths */
+
+/**
+ * struct path_file - a file in the directory of a path
+ * @attr: name and mode
+ * @show: prints the content; NULL: print the usage
+ * @order: what to do when 1 is written; 0 or a negative errno
+ */
+struct path_file {
+	struct attribute attr;
+	ssize_t (*show)(struct rtrs_clt_path *path, char *page);
+	int (*order)(struct rtrs_clt_path *path, const struct path_file *file);
+};
+
+#define PATH_FILE(_name, _mode, _show, _order)				\
+	static const struct path_file file_##_name = {			\
+		.attr = { .name = __stringify(_name), .mode = _mode },	\
+		.show = _show,						\
+		.order = _order,					\
+	}
+
+static struct rtrs_clt_path *path_of(struct kobject *dir)
 {
-	return container_of(kobj, struct rtrs_clt_path, kobj);
+	return container_of(dir, struct rtrs_clt_path, kobj);
 }
 
-static struct rtrs_clt_sess *to_sess(struct device *dev)
+static ssize_t path_file_read(struct kobject *dir, struct attribute *attr,
+			      char *page)
 {
-	return container_of(dev, struct rtrs_clt_sess, dev);
+	struct path_file *file = container_of(attr, struct path_file, attr);
+
+	if (file->show)
+		return file->show(path_of(dir), page);
+	return sysfs_emit(page, "Usage: echo 1 > %s\n", attr->name);
 }
 
-/* The only thing that can be written to many of the files. */
-static int expect_one(struct rtrs_clt_path *path, const char *file,
-		      const char *buf)
+static ssize_t path_file_write(struct kobject *dir, struct attribute *attr,
+			       const char *text, size_t len)
 {
-	if (sysfs_streq(buf, "1"))
-		return 0;
-	rtrs_clt_err(path, "%s: expected 1\n", file);
-	return -EINVAL;
+	struct path_file *file = container_of(attr, struct path_file, attr);
+	struct rtrs_clt_path *path = path_of(dir);
+	int err;
+
+	if (!sysfs_streq(text, "1")) {
+		rtrs_clt_err(path, "%s: expected 1\n", attr->name);
+		return -EINVAL;
+	}
+	err = file->order(path, file);
+	return err ? err : len;
 }
 
-static ssize_t show_usage(char *page, const char *file)
+static const struct sysfs_ops path_sysfs_ops = {
+	.show = path_file_read,
+	.store = path_file_write,
+};
+
+/* What a path is */
+
+static ssize_t print_state(struct rtrs_clt_path *path, char *page)
 {
-	return sysfs_emit(page, "Usage: echo 1 > %s\n", file);
+	enum rtrs_clt_path_state state = READ_ONCE(path->state);
+
+	return sysfs_emit(page, state == RTRS_CLT_CONNECTED ?
+			  "connected\n" : "disconnected\n");
 }
 
-/* Paths: what they are */
+PATH_FILE(state, 0444, print_state, NULL);
 
-static ssize_t state_show(struct kobject *kobj, struct kobj_attribute *attr,
-			  char *page)
+/* The name of a path is its addresses, with this in between. */
+static const char *dst_in_name(const struct rtrs_clt_path *path)
 {
-	bool connected = READ_ONCE(to_path(kobj)->state) == RTRS_CLT_CONNECTED;
-
-	return sysfs_emit(page, "%s\n",
-			  connected ? "connected" : "disconnected");
+	return strchrnul(path->name, '@') + 1;
 }
 
-static ssize_t src_addr_show(struct kobject *kobj, struct kobj_attribute *attr,
-			     char *page)
+static ssize_t print_src(struct rtrs_clt_path *path, char *page)
 {
-	struct rtrs_clt_path *path = to_path(kobj);
-	const char *at = strchr(path->name, '@');
+	int len = dst_in_name(path) - path->name - 1;
 
-	return sysfs_emit(page, "%.*s\n", at ? (int)(at - path->name) : 0,
-			  path->name);
+	return sysfs_emit(page, "%.*s\n", len, path->name);
 }
 
-static ssize_t dst_addr_show(struct kobject *kobj, struct kobj_attribute *attr,
-			     char *page)
-{
-	struct rtrs_clt_path *path = to_path(kobj);
-	const char *at = strchr(path->name, '@');
+PATH_FILE(src_addr, 0444, print_src, NULL);
 
-	return sysfs_emit(page, "%s\n", at ? at + 1 : path->name);
+static ssize_t print_dst(struct rtrs_clt_path *path, char *page)
+{
+	return sysfs_emit(page, "%s\n", dst_in_name(path));
 }
 
-static ssize_t hca_name_show(struct kobject *kobj, struct kobj_attribute *attr,
-			     char *page)
+PATH_FILE(dst_addr, 0444, print_dst, NULL);
+
+static ssize_t print_device(struct rtrs_clt_path *path, char *page)
 {
-	return sysfs_emit(page, "%s\n", to_path(kobj)->hca_name);
+	return sysfs_emit(page, "%s\n", path->hca_name);
 }
 
-static ssize_t hca_port_show(struct kobject *kobj, struct kobj_attribute *attr,
-			     char *page)
+PATH_FILE(hca_name, 0444, print_device, NULL);
+
+static ssize_t print_port(struct rtrs_clt_path *path, char *page)
 {
-	return sysfs_emit(page, "%u\n", READ_ONCE(to_path(kobj)->hca_port));
+	return sysfs_emit(page, "%u\n", path->hca_port);
 }
 
-static ssize_t cur_latency_show(struct kobject *kobj,
-				struct kobj_attribute *attr, char *page)
+PATH_FILE(hca_port, 0444, print_port, NULL);
+
+static ssize_t print_latency(struct rtrs_clt_path *path, char *page)
 {
-	struct rtrs_clt_path *path = to_path(kobj);
 	struct rtrs_clt_link *link;
-	u64 ns = 0;
+	u64 ns;
 
 	rcu_read_lock();
 	link = rcu_dereference(path->link);
-	if (link)
-		ns = READ_ONCE(link->hb.latency_ns);
+	ns = link ? READ_ONCE(link->hb.latency_ns) : 0;
 	rcu_read_unlock();
 	return sysfs_emit(page, "%llu ns\n", ns);
 }
 
-static ssize_t link_attempts_show(struct kobject *kobj,
-				  struct kobj_attribute *attr, char *page)
+PATH_FILE(cur_latency, 0444, print_latency, NULL);
+
+static ssize_t print_attempts(struct rtrs_clt_path *path, char *page)
 {
-	return sysfs_emit(page, "%u\n", READ_ONCE(to_path(kobj)->recon_cnt));
+	return sysfs_emit(page, "%u\n", path->recon_cnt);
 }
 
-static ssize_t last_error_show(struct kobject *kobj,
-			       struct kobj_attribute *attr, char *page)
+PATH_FILE(link_attempts, 0444, print_attempts, NULL);
+
+static ssize_t print_last_error(struct rtrs_clt_path *path, char *page)
 {
-	return sysfs_emit(page, "%d\n", READ_ONCE(to_path(kobj)->last_err));
+	return sysfs_emit(page, "%d\n", path->last_err);
 }
 
-static ssize_t state_changed_show(struct kobject *kobj,
-				  struct kobj_attribute *attr, char *page)
+PATH_FILE(last_error, 0444, print_last_error, NULL);
+
+static ssize_t print_changed(struct rtrs_clt_path *path, char *page)
 {
-	return sysfs_emit(page, "%lld\n", READ_ONCE(to_path(kobj)->changed));
+	return sysfs_emit(page, "%lld\n", READ_ONCE(path->changed));
 }
 
-/* Paths: what they can be told */
+PATH_FILE(state_changed, 0444, print_changed, NULL);
 
-static ssize_t reconnect_show(struct kobject *kobj, struct kobj_attribute *attr,
-			      char *page)
+/* What a path can be told */
+
+static int order_reconnect(struct rtrs_clt_path *path,
+			   const struct path_file *file)
 {
-	return show_usage(page, attr->attr.name);
+	return rtrs_clt_path_reconnect(path);
 }
 
-static ssize_t reconnect_store(struct kobject *kobj,
-			       struct kobj_attribute *attr, const char *buf,
-			       size_t count)
+PATH_FILE(reconnect, 0644, NULL, order_reconnect);
+
+static int order_disconnect(struct rtrs_clt_path *path,
+			    const struct path_file *file)
 {
-	struct rtrs_clt_path *path = to_path(kobj);
-	int err;
-
-	err = expect_one(path, attr->attr.name, buf);
-	if (!err)
-		err = rtrs_clt_path_reconnect(path);
-	return err ?: count;
-}
-
-static ssize_t disconnect_show(struct kobject *kobj,
-			       struct kobj_attribute *attr, char *page)
-{
-	return show_usage(page, attr->attr.name);
-}
-
-static ssize_t disconnect_store(struct kobject *kobj,
-				struct kobj_attribute *attr, const char *buf,
-				size_t count)
-{
-	struct rtrs_clt_path *path = to_path(kobj);
-	int err;
-
-	err = expect_one(path, attr->attr.name, buf);
-	if (err)
-		return err;
 	rtrs_clt_path_disconnect(path);
-	return count;
+	return 0;
 }
 
-static ssize_t remove_path_show(struct kobject *kobj,
-				struct kobj_attribute *attr, char *page)
+PATH_FILE(disconnect, 0644, NULL, order_disconnect);
+
+/* The removal of the directory must not wait for this writer. */
+static int order_remove(struct rtrs_clt_path *path,
+			const struct path_file *file)
 {
-	return show_usage(page, attr->attr.name);
+	if (sysfs_remove_file_self(&path->kobj, &file->attr) &&
+	    rtrs_clt_remove_path(path))
+		return 0;
+	return -ENODEV;
 }
 
-static ssize_t remove_path_store(struct kobject *kobj,
-				 struct kobj_attribute *attr, const char *buf,
-				 size_t count)
-{
-	struct rtrs_clt_path *path = to_path(kobj);
-	int err;
+PATH_FILE(remove_path, 0644, NULL, order_remove);
 
-	err = expect_one(path, attr->attr.name, buf);
-	if (err)
-		return err;
-	/* Otherwise the removal of the directory would wait for this writer. */
-	if (!sysfs_remove_file_self(kobj, &attr->attr))
-		return -ENODEV;
-	return rtrs_clt_remove_path(path) ? count : -ENODEV;
-}
-
-static struct kobj_attribute state_attr = __ATTR_RO(state);
-static struct kobj_attribute src_addr_attr = __ATTR_RO(src_addr);
-static struct kobj_attribute dst_addr_attr = __ATTR_RO(dst_addr);
-static struct kobj_attribute hca_name_attr = __ATTR_RO(hca_name);
-static struct kobj_attribute hca_port_attr = __ATTR_RO(hca_port);
-static struct kobj_attribute cur_latency_attr = __ATTR_RO(cur_latency);
-static struct kobj_attribute link_attempts_attr = __ATTR_RO(link_attempts);
-static struct kobj_attribute last_error_attr = __ATTR_RO(last_error);
-static struct kobj_attribute state_changed_attr = __ATTR_RO(state_changed);
-static struct kobj_attribute reconnect_attr = __ATTR_RW(reconnect);
-static struct kobj_attribute disconnect_attr = __ATTR_RW(disconnect);
-static struct kobj_attribute remove_path_attr = __ATTR_RW(remove_path);
-
-static struct attribute *path_attrs[] = {
-	&state_attr.attr,
-	&src_addr_attr.attr,
-	&dst_addr_attr.attr,
-	&hca_name_attr.attr,
-	&hca_port_attr.attr,
-	&cur_latency_attr.attr,
-	&link_attempts_attr.attr,
-	&last_error_attr.attr,
-	&state_changed_attr.attr,
-	&reconnect_attr.attr,
-	&disconnect_attr.attr,
-	&remove_path_attr.attr,
+static const struct attribute * const path_attrs[] = {
+	&file_state.attr,
+	&file_src_addr.attr,
+	&file_dst_addr.attr,
+	&file_hca_name.attr,
+	&file_hca_port.attr,
+	&file_cur_latency.attr,
+	&file_link_attempts.attr,
+	&file_last_error.attr,
+	&file_state_changed.attr,
+	&file_reconnect.attr,
+	&file_disconnect.attr,
+	&file_remove_path.attr,
 	NULL,
 };
 
-static const struct attribute_group path_group = {
-	.attrs = path_attrs,
-};
+/* What a path has counted; the order is to forget it */
 
-/* Paths: what they have counted */
+static int order_reset(struct rtrs_clt_path *path,
+		       const struct path_file *file);
 
-static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr,
-			 char *page)
+static ssize_t print_rdma(struct rtrs_clt_path *path, char *page)
 {
-	struct rtrs_clt_path *path = to_path(kobj);
 	struct rtrs_clt_pcpu_stats sum;
 
 	rtrs_clt_stats_sum(path, &sum);
@@ -235,105 +230,107 @@ static ssize_t rdma_show(struct kobject *kobj, struct kobj_attribute *attr,
 			  atomic_read(&path->inflight), sum.failed_over);
 }
 
-static ssize_t reconnects_show(struct kobject *kobj,
-			       struct kobj_attribute *attr, char *page)
-{
-	struct rtrs_clt_path *path = to_path(kobj);
+PATH_FILE(rdma, 0644, print_rdma, order_reset);
 
+static ssize_t print_reconnects(struct rtrs_clt_path *path, char *page)
+{
 	return sysfs_emit(page, "%d %d\n",
 			  atomic_read(&path->nr_reconnects[0]),
 			  atomic_read(&path->nr_reconnects[1]));
 }
 
-static ssize_t cpu_migration_from_show(struct kobject *kobj,
-				       struct kobj_attribute *attr, char *page)
+PATH_FILE(reconnects, 0644, print_reconnects, order_reset);
+
+/* Many numbers in one line: one more, or the end of the line. */
+static ssize_t print_next(char *page, ssize_t at, u64 number)
 {
-	struct rtrs_clt_path *path = to_path(kobj);
-	ssize_t len = 0;
+	return at + sysfs_emit_at(page, at, at ? " %llu" : "%llu", number);
+}
+
+static ssize_t print_end(char *page, ssize_t at)
+{
+	return at + sysfs_emit_at(page, at, "\n");
+}
+
+static ssize_t print_from(struct rtrs_clt_path *path, char *page)
+{
+	struct rtrs_clt_pcpu_stats *one;
+	ssize_t at = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		one = per_cpu_ptr(path->stats, cpu);
+		at = print_next(page, at,
+				atomic_long_read(&one->migrated_from));
+	}
+	return print_end(page, at);
+}
+
+PATH_FILE(cpu_migration_from, 0644, print_from, order_reset);
+
+static ssize_t print_to(struct rtrs_clt_path *path, char *page)
+{
+	ssize_t at = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		len += sysfs_emit_at(page, len, "%ld ",
-				     atomic_long_read(&per_cpu_ptr(path->stats,
-							cpu)->migrated_from));
-	return len + sysfs_emit_at(page, len, "\n");
+		at = print_next(page, at,
+				per_cpu_ptr(path->stats, cpu)->migrated_to);
+	return print_end(page, at);
 }
 
-static ssize_t cpu_migration_to_show(struct kobject *kobj,
-				     struct kobj_attribute *attr, char *page)
-{
-	struct rtrs_clt_path *path = to_path(kobj);
-	ssize_t len = 0;
-	int cpu;
+PATH_FILE(cpu_migration_to, 0644, print_to, order_reset);
 
-	for_each_possible_cpu(cpu)
-		len += sysfs_emit_at(page, len, "%llu ",
-				     READ_ONCE(per_cpu_ptr(path->stats,
-							cpu)->migrated_to));
-	return len + sysfs_emit_at(page, len, "\n");
-}
-
-static ssize_t latency_us_show(struct kobject *kobj,
-			       struct kobj_attribute *attr, char *page)
+static ssize_t print_histogram(struct rtrs_clt_path *path, char *page)
 {
 	struct rtrs_clt_pcpu_stats sum;
-	ssize_t len = 0;
+	ssize_t at = 0;
 	int i;
 
-	rtrs_clt_stats_sum(to_path(kobj), &sum);
+	rtrs_clt_stats_sum(path, &sum);
 	for (i = 0; i < RTRS_CLT_LATENCY_BUCKETS; i++)
-		len += sysfs_emit_at(page, len, "%llu ", sum.latency[i]);
-	return len + sysfs_emit_at(page, len, "\n");
+		at = print_next(page, at, sum.latency[i]);
+	return print_end(page, at);
 }
 
-static ssize_t reset_all_show(struct kobject *kobj, struct kobj_attribute *attr,
-			      char *page)
-{
-	return show_usage(page, attr->attr.name);
-}
+PATH_FILE(latency_us, 0644, print_histogram, order_reset);
+PATH_FILE(reset_all, 0644, NULL, order_reset);
 
-static void reset_all(struct rtrs_clt_path *path)
-{
-	rtrs_clt_stats_reset_rdma(path);
-	rtrs_clt_stats_reset_reconnects(path);
-	rtrs_clt_stats_reset_migration(path);
-	rtrs_clt_stats_reset_latency(path);
-}
-
-/* All of these files can only be reset. */
-#define STATS_STORE(file, reset)					\
-static ssize_t file##_store(struct kobject *kobj,			\
-			    struct kobj_attribute *attr,		\
-			    const char *buf, size_t count)		\
-{									\
-	int err = expect_one(to_path(kobj), attr->attr.name, buf);	\
-									\
-	if (!err)							\
-		reset(to_path(kobj));					\
-	return err ?: count;						\
-}									\
-static struct kobj_attribute file##_attr = __ATTR_RW(file)
-
-STATS_STORE(rdma, rtrs_clt_stats_reset_rdma);
-STATS_STORE(reconnects, rtrs_clt_stats_reset_reconnects);
-STATS_STORE(cpu_migration_from, rtrs_clt_stats_reset_migration);
-STATS_STORE(cpu_migration_to, rtrs_clt_stats_reset_migration);
-STATS_STORE(latency_us, rtrs_clt_stats_reset_latency);
-STATS_STORE(reset_all, reset_all);
-
-static struct attribute *stats_attrs[] = {
-	&rdma_attr.attr,
-	&reconnects_attr.attr,
-	&cpu_migration_from_attr.attr,
-	&cpu_migration_to_attr.attr,
-	&latency_us_attr.attr,
-	&reset_all_attr.attr,
+static const struct attribute * const stats_attrs[] = {
+	&file_rdma.attr,
+	&file_reconnects.attr,
+	&file_cpu_migration_from.attr,
+	&file_cpu_migration_to.attr,
+	&file_latency_us.attr,
+	&file_reset_all.attr,
 	NULL,
+};
+
+static int order_reset(struct rtrs_clt_path *path,
+		       const struct path_file *file)
+{
+	bool all = file == &file_reset_all;
+
+	if (all || file == &file_rdma)
+		rtrs_clt_stats_reset_rdma(path);
+	if (all || file == &file_reconnects)
+		rtrs_clt_stats_reset_reconnects(path);
+	if (all || file == &file_cpu_migration_from ||
+	    file == &file_cpu_migration_to)
+		rtrs_clt_stats_reset_migration(path);
+	if (all || file == &file_latency_us)
+		rtrs_clt_stats_reset_latency(path);
+	return 0;
+}
+
+/* The driver core's tables are not const, it does not write to them. */
+static const struct attribute_group path_group = {
+	.attrs = (struct attribute **)path_attrs,
 };
 
 static const struct attribute_group stats_group = {
 	.name = "stats",
-	.attrs = stats_attrs,
+	.attrs = (struct attribute **)stats_attrs,
 };
 
 static const struct attribute_group *path_groups[] = {
@@ -342,49 +339,58 @@ static const struct attribute_group *path_groups[] = {
 	NULL,
 };
 
-static void path_release(struct kobject *kobj)
+static void path_free(struct kobject *dir)
 {
-	struct rtrs_clt_path *path = to_path(kobj);
+	struct rtrs_clt_path *path = path_of(dir);
 
 	free_percpu(path->stats);
 	kfree(path);
 }
 
-static const struct kobj_type path_ktype = {
-	.sysfs_ops = &kobj_sysfs_ops,
+static const struct kobj_type path_type = {
+	.sysfs_ops = &path_sysfs_ops,
 	.default_groups = path_groups,
-	.release = path_release,
+	.release = path_free,
 };
 
-/* Sessions */
+/* Files of sessions */
+
+static struct rtrs_clt_sess *sess_of(struct device *dev)
+{
+	return container_of(dev, struct rtrs_clt_sess, dev);
+}
+
+static int refuse(struct device *dev, struct device_attribute *attr,
+		  const char *expected)
+{
+	pr_err("%s: %s: expected %s\n", sess_of(dev)->name, attr->attr.name,
+	       expected);
+	return -EINVAL;
+}
+
+static const char addr_forms[] =
+	"[SRC@]DST or [SRC,]DST, each ip:IPV4, ip:IPV6 or gid:GID";
 
 static ssize_t add_path_show(struct device *dev, struct device_attribute *attr,
 			     char *page)
 {
-	return sysfs_emit(page,
-			  "Usage: echo [<source address>@]<destination address> > %s\n\naddress ::= [ ip:<ipv4> | ip:<ipv6> | gid:<gid> ]\n",
-			  attr->attr.name);
+	return sysfs_emit(page, "Usage: echo ADDRESSES > %s, ADDRESSES: %s\n",
+			  attr->attr.name, addr_forms);
 }
 
 static ssize_t add_path_store(struct device *dev, struct device_attribute *attr,
-			      const char *buf, size_t count)
+			      const char *text, size_t len)
 {
-	struct rtrs_clt_sess *sess = to_sess(dev);
-	struct sockaddr_storage src, dst;
-	struct rtrs_addr addr = { .src = &src, .dst = &dst };
-	size_t len = count;
+	struct rtrs_clt_sess *sess = sess_of(dev);
+	struct sockaddr_storage from, to;
+	struct rtrs_addr addr = { .src = &from, .dst = &to };
 	int err;
 
-	if (len && buf[len - 1] == '\n')
-		len--;
-	err = rtrs_addr_to_sockaddr(buf, len, sess->port, &addr);
-	if (err) {
-		pr_err("%s: %s: expected [<source>@]<destination>, each ip:<ipv4>, ip:<ipv6> or gid:<gid>\n",
-		       sess->name, attr->attr.name);
-		return err;
-	}
+	if (rtrs_addr_to_sockaddr(text, strchrnul(text, '\n') - text,
+				  sess->port, &addr))
+		return refuse(dev, attr, addr_forms);
 	err = rtrs_clt_add_path(sess, &addr);
-	return err ?: count;
+	return err ? err : len;
 }
 static DEVICE_ATTR_RW(add_path);
 
@@ -393,65 +399,56 @@ static ssize_t max_reconnect_attempts_show(struct device *dev,
 					   char *page)
 {
 	return sysfs_emit(page, "%d\n",
-			  READ_ONCE(to_sess(dev)->max_reconnect_attempts));
+			  READ_ONCE(sess_of(dev)->max_reconnect_attempts));
 }
 
 static ssize_t max_reconnect_attempts_store(struct device *dev,
 					    struct device_attribute *attr,
-					    const char *buf, size_t count)
+					    const char *text, size_t len)
 {
-	struct rtrs_clt_sess *sess = to_sess(dev);
-	int value;
+	s16 max;
 
-	if (kstrtoint(buf, 10, &value) || value < -1 ||
-	    value > RTRS_CLT_MAX_RECONNECTS) {
-		pr_err("%s: %s: expected a number from -1 to %d\n", sess->name,
-		       attr->attr.name, RTRS_CLT_MAX_RECONNECTS);
-		return -EINVAL;
-	}
-	WRITE_ONCE(sess->max_reconnect_attempts, value);
-	return count;
+	if (kstrtos16(text, 10, &max) || max < -1 ||
+	    max > RTRS_CLT_MAX_RECONNECTS)
+		return refuse(dev, attr, "a number from -1 to 9999");
+	WRITE_ONCE(sess_of(dev)->max_reconnect_attempts, max);
+	return len;
 }
 static DEVICE_ATTR_RW(max_reconnect_attempts);
 
-static const struct {
-	const char *name, *abbr, *text;
-} policies[] = {
-	[RTRS_CLT_ROUND_ROBIN] = { "round-robin", "rr",
-				   "round-robin (RR: 0)" },
-	[RTRS_CLT_MIN_INFLIGHT] = { "min-inflight", "mi",
-				    "min-inflight (MI: 1)" },
-	[RTRS_CLT_MIN_LATENCY] = { "min-latency", "ml",
-				   "min-latency (ML: 2)" },
+/* All the names that a policy has; the first one is what it is shown as. */
+static const char * const policies[][4] = {
+	[RTRS_CLT_ROUND_ROBIN] = { "round-robin (RR: 0)",
+				   "round-robin", "rr", "0" },
+	[RTRS_CLT_MIN_INFLIGHT] = { "min-inflight (MI: 1)",
+				    "min-inflight", "mi", "1" },
+	[RTRS_CLT_MIN_LATENCY] = { "min-latency (ML: 2)",
+				   "min-latency", "ml", "2" },
 };
 
 static ssize_t mpath_policy_show(struct device *dev,
 				 struct device_attribute *attr, char *page)
 {
-	return sysfs_emit(page, "%s\n",
-			  policies[READ_ONCE(to_sess(dev)->policy)].text);
+	enum rtrs_clt_policy policy = READ_ONCE(sess_of(dev)->policy);
+
+	return sysfs_emit(page, "%s\n", policies[policy][0]);
 }
 
 static ssize_t mpath_policy_store(struct device *dev,
 				  struct device_attribute *attr,
-				  const char *buf, size_t count)
+				  const char *text, size_t len)
 {
-	struct rtrs_clt_sess *sess = to_sess(dev);
-	char number[2] = "0";
-	int i;
+	int policy, name;
 
-	for (i = 0; i < ARRAY_SIZE(policies); i++) {
-		number[0] = '0' + i;
-		if (sysfs_streq(buf, number) ||
-		    sysfs_streq(buf, policies[i].name) ||
-		    sysfs_streq(buf, policies[i].abbr)) {
-			WRITE_ONCE(sess->policy, i);
-			return count;
+	for (policy = 0; policy < ARRAY_SIZE(policies); policy++) {
+		for (name = 1; name < ARRAY_SIZE(policies[0]); name++) {
+			if (!sysfs_streq(text, policies[policy][name]))
+				continue;
+			WRITE_ONCE(sess_of(dev)->policy, policy);
+			return len;
 		}
 	}
-	pr_err("%s: %s: expected 0, 1, 2, round-robin, rr, min-inflight, mi, min-latency or ml\n",
-	       sess->name, attr->attr.name);
-	return -EINVAL;
+	return refuse(dev, attr, "round-robin, rr, 0, min-inflight, mi, 1, min-latency, ml or 2");
 }
 static DEVICE_ATTR_RW(mpath_policy);
 
@@ -463,25 +460,27 @@ static struct attribute *sess_attrs[] = {
 };
 ATTRIBUTE_GROUPS(sess);
 
-static void sess_release(struct device *dev)
+static void sess_free(struct device *dev)
 {
-	struct rtrs_clt_sess *sess = to_sess(dev);
+	struct rtrs_clt_sess *sess = sess_of(dev);
 
 	free_percpu(sess->rr_next);
 	kfree(sess);
 }
 
+/* Objects and their directories */
+
 void rtrs_clt_sysfs_init_sess(struct rtrs_clt_sess *sess)
 {
 	sess->dev.class = rtrs_clt_class;
-	sess->dev.release = sess_release;
+	sess->dev.release = sess_free;
 	sess->dev.groups = sess_groups;
 	device_initialize(&sess->dev);
 }
 
 void rtrs_clt_sysfs_init_path(struct rtrs_clt_path *path)
 {
-	kobject_init(&path->kobj, &path_ktype);
+	kobject_init(&path->kobj, &path_type);
 }
 
 int rtrs_clt_sysfs_add_path(struct rtrs_clt_path *path)
