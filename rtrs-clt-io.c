@@ -101,9 +101,23 @@ static struct rtrs_permit *permit_try(struct rtrs_clt_sess *sess)
 	return bit < 0 ? NULL : sess->permits + bit * sess->permit_size;
 }
 
+static bool permit_is_first(struct rtrs_clt_sess *sess,
+			    const struct wait_queue_entry *wait)
+{
+	bool first;
+
+	spin_lock_irq(&sess->permit_wait.lock);
+	first = sess->permit_wait.head.next == &wait->entry;
+	spin_unlock_irq(&sess->permit_wait.lock);
+	return first;
+}
+
 /*
  * A waiter keeps its place until it has a permit, even if somebody who does
- * not wait was faster.  A wake-up that reached it twice is passed on.
+ * not wait was faster.  Only the first in line tries: otherwise those who are
+ * running pass by those who are still waking up, again and again.  The first
+ * wakes the next when it leaves, so a wake-up that reached it twice, or one
+ * who was not first, is not lost.
  */
 static struct rtrs_permit *permit_wait(struct rtrs_clt_sess *sess)
 {
@@ -116,7 +130,7 @@ static struct rtrs_permit *permit_wait(struct rtrs_clt_sess *sess)
 		/* Its barrier pairs with the one in wq_has_sleeper(). */
 		prepare_to_wait_exclusive(&sess->permit_wait, &wait,
 					  TASK_UNINTERRUPTIBLE);
-		permit = permit_try(sess);
+		permit = permit_is_first(sess, &wait) ? permit_try(sess) : NULL;
 		if (permit)
 			break;
 		io_schedule();
