@@ -250,11 +250,22 @@ static void tclt_put(struct tclt_io *io)
 	rtrs_clt_put_permit(io->thread->run->clt, permit);
 }
 
+static void tclt_raise(atomic_t *highest, int value)
+{
+	int old = atomic_read(highest);
+
+	while (old < value && !atomic_try_cmpxchg(highest, &old, value))
+		;
+}
+
 static void tclt_confirm(struct tclt_run *run, struct tclt_io *io, int rc)
 {
 	struct tclt_thread *thread = io->thread;
+	int us = ktime_us_delta(ktime_get(), io->since);
 
 	io->rc = rc;
+	tclt_raise(&run->stats.longest_us, us);
+	tclt_raise(&run->stats.pause_us, us);
 	atomic_inc(&run->stats.confirmed);
 	atomic_inc(&run->stats.errnos[clamp(-rc, 0, TCLT_ERRNOS - 1)]);
 	if (!run->params.late_put)
@@ -344,6 +355,7 @@ static int tclt_request(struct tclt_io *io)
 					    : tclt_conf_fn,
 	};
 
+	io->since = ktime_get();
 	atomic_set(&io->state, TCLT_SENT);
 	return rtrs_clt_request(io->rdma_dir, &ops, run->clt, io->permit,
 				io->vec, io->nr_vec, io->size,

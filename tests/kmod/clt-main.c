@@ -13,6 +13,8 @@
  *	S/wait		write anything: waits for the end
  *	S/stop		write anything: the same, but nothing new is sent
  *	S/result	what came out, key: value
+ *	S/pause		read: milliseconds that the slowest request took since the
+ *			last time that somebody read this
  *	S/permits	write parameters (clt-permit.c): a crowd takes permits;
  *			read: how it fared
  *
@@ -254,6 +256,13 @@ static int tclt_result_show(struct seq_file *s, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(tclt_result);
 
+static int tclt_pause_show(struct seq_file *s, void *unused)
+{
+	tclt_run_show_pause(s, s->private);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(tclt_pause);
+
 static int tclt_permits_show(struct seq_file *s, void *unused)
 {
 	tclt_take_show(s, s->private);
@@ -315,6 +324,7 @@ static void tclt_create_dir(struct tclt_slot *slot)
 	debugfs_create_file("wait", 0200, dir, slot, &tclt_wait_fops);
 	debugfs_create_file("stop", 0200, dir, slot, &tclt_stop_fops);
 	debugfs_create_file("result", 0400, dir, slot, &tclt_result_fops);
+	debugfs_create_file("pause", 0400, dir, slot, &tclt_pause_fops);
 	debugfs_create_file("permits", 0600, dir, slot, &tclt_permits_fops);
 }
 

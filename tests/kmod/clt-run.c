@@ -671,6 +671,8 @@ static void tclt_show_stats(struct seq_file *s, struct tclt_stats *st)
 		   atomic_read(&st->data_mismatches));
 	seq_printf(s, "guard_mismatches: %d\n",
 		   atomic_read(&st->guard_mismatches));
+	seq_printf(s, "longest_ms: %d\n",
+		   atomic_read(&st->longest_us) / 1000);
 	tclt_show_errnos(s, st);
 }
 
@@ -711,5 +713,21 @@ void tclt_run_show(struct seq_file *s, struct tclt_slot *slot)
 	seq_printf(s, "pdu_mismatches: %d\n",
 		   atomic_read(&permits->pdu_mismatches));
 unlock:
+	mutex_unlock(&slot->lock);
+}
+
+/**
+ * tclt_run_show_pause() - print what the slowest request took since the last time
+ * @s: where to
+ * @slot: session
+ */
+void tclt_run_show_pause(struct seq_file *s, struct tclt_slot *slot)
+{
+	struct tclt_run *run;
+
+	mutex_lock(&slot->lock);
+	run = tclt_run_of(slot);
+	if (run)
+		seq_printf(s, "%d\n", atomic_xchg(&run->stats.pause_us, 0) / 1000);
 	mutex_unlock(&slot->lock);
 }

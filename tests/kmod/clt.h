@@ -7,6 +7,7 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
@@ -180,6 +181,7 @@ enum tclt_state {
  * @vec: the pieces
  * @nr_vec: their number
  * @permit: permit while in flight
+ * @since: when it was handed over to RTRS
  */
 struct tclt_io {
 	struct tclt_thread *thread;
@@ -203,6 +205,7 @@ struct tclt_io {
 	struct kvec *vec;
 	u32 nr_vec;
 	struct rtrs_permit *permit;
+	ktime_t since;
 };
 
 int tclt_io_init(struct tclt_io *io, struct tclt_thread *thread, u32 index);
@@ -298,6 +301,8 @@ enum tclt_fake {
  * @written_bytes: bytes written
  * @data_mismatches: requests with wrong data
  * @guard_mismatches: requests with changes around the data
+ * @longest_us: longest time from sending a request to its confirmation
+ * @pause_us: the same since somebody has asked for it
  * @errnos: confirmations by errno
  */
 struct tclt_stats {
@@ -314,6 +319,8 @@ struct tclt_stats {
 	atomic64_t written_bytes;
 	atomic_t data_mismatches;
 	atomic_t guard_mismatches;
+	atomic_t longest_us;
+	atomic_t pause_us;
 	atomic_t errnos[TCLT_ERRNOS];
 };
 
@@ -393,6 +400,7 @@ int tclt_run_quiesce(struct tclt_slot *slot);
 void tclt_run_closed(struct tclt_slot *slot);
 void tclt_run_free(struct tclt_slot *slot);
 void tclt_run_show(struct seq_file *s, struct tclt_slot *slot);
+void tclt_run_show_pause(struct seq_file *s, struct tclt_slot *slot);
 __printf(2, 3) void tclt_run_wrong(struct tclt_run *run, const char *fmt, ...);
 
 /* clt-main.c */

@@ -4,7 +4,7 @@
 # Runs one case on one VM and sends its verdict. Descriptor 9 is the control
 # port (see tests/vm/init), standard output goes to the host's log of the case.
 #
-# usage: main.sh NAME FILE ROLE SET VMS
+# usage: main.sh NAME FILE ROLE SET VMS [_again]
 
 set -eu
 case_name=$1
@@ -12,6 +12,7 @@ case_file=/tests/cases/$2
 role=$3
 set_name=$4
 set_dir=/sets/$4 vms=$5
+again=${6:-}
 
 . "/tests/variables/$case_name"
 for part in basic modules net block; do
@@ -53,4 +54,4 @@ finish()
 
 trap finish EXIT
 . "$case_file"
-"$role"
+"$role$again"

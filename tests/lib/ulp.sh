@@ -43,11 +43,23 @@ scaled()
 # start_ulps [parameter of rtrs-server...]: everything up to a listening server
 start_ulps()
 {
+	start_ulp_server "$@"
+	load rtrs-test-client
+}
+
+# start_ulp_server [parameter of rtrs-server...], start_ulp_client: on two VMs
+start_ulp_server()
+{
 	start_rxe "${mtu:-1500}"
 	load rtrs-server "$@"
 	load rtrs-test-server
-	load rtrs-test-client
 	listen $port
+}
+
+start_ulp_client()
+{
+	start_rxe "${mtu:-1500}"
+	load rtrs-test-client
 }
 
 listen()

@@ -11,7 +11,7 @@ from .paths import HarnessError
 
 SETS = ("ours", "peer", "meta", "none")
 USES = ("rnbd", "ulp", "tree")
-KEYS = ("description", "vms", "modules", "uses", "timeout", "smp", "mem", "allow-log")
+KEYS = ("description", "vms", "modules", "uses", "timeout", "smp", "mem", "allow-log", "when")
 
 
 @dataclass
@@ -28,6 +28,7 @@ class Case:
     smp: int = 2
     mem: int = 1024
     allow_log: str = ""
+    long: bool = False
     variables: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -83,6 +84,7 @@ def make_case(file: Path, name: str, keys: dict[str, str]) -> Case:
     case.smp = int(keys.get("smp", case.smp))
     case.mem = int(keys.get("mem", case.mem))
     case.allow_log = keys.get("allow-log", "")
+    case.long = keys.get("when", "check") == "check-long"
     if not case.uses <= set(USES):
         raise HarnessError(f"{file.name}: uses: knows {', '.join(USES)}")
     return case
@@ -105,13 +107,17 @@ def load_cases(directory: Path) -> list[Case]:
     return [case for file in sorted(directory.glob("*.sh")) for case in cases_in(file)]
 
 
-def select(cases: list[Case], names: list[str]) -> list[Case]:
-    """Those that match a name, a file, or a pattern; all without names."""
+def select(cases: list[Case], names: list[str], long: bool) -> list[Case]:
+    """Those that match a name, a file, or a pattern; without names all of make check, or of
+    make check-long. A long case is meant only by its own name."""
+    if not names:
+        return [case for case in cases if case.long == long]
     chosen = []
     for name in names:
         name = name.rstrip("/")
-        found = [c for c in cases if name in (c.name, c.file.stem) or fnmatch.fnmatch(c.name, name)]
+        found = [c for c in cases if name == c.name or c.long == long
+                 and (name == c.file.stem or fnmatch.fnmatch(c.name, name))]
         if not found:
             raise HarnessError(f"no case '{name}'; tests/run --list shows what there is")
         chosen += found
-    return [case for case in cases if case in chosen] if names else cases
+    return [case for case in cases if case in chosen]

@@ -8,6 +8,7 @@ modules under test and the cases, written anew for each run.
 
 import hashlib
 import lzma
+import os
 import re
 import shlex
 import shutil
@@ -24,8 +25,8 @@ from .stubs import make_stubs
 # Stock modules, each with all that it depends on. Those which a kernel lacks
 # or has built in are passed over.
 MODULES = """
-    virtio_pci virtio_console virtio_net virtio_rng
-    dummy ipv6 sch_netem
+    virtio_pci virtio_console virtio_net virtio_rng virtio_blk
+    dummy ipv6 sch_netem sch_ingress cls_matchall cls_u32 act_gact
     crc32_generic crc32_pclmul crc32c_generic crc32c_intel
     ib_core ib_cm iw_cm rdma_cm rdma_ucm ib_uverbs rdma_rxe siw
     brd loop null_blk ext4
@@ -164,7 +165,7 @@ def set_files(kernel: Kernel, name: str) -> list[Path]:
 
 def variables_of(case: Case) -> str:
     """What a case's shell reads before it starts."""
-    lines = {"case_name": case.name, **case.variables}
+    lines = {"case_name": case.name, "scale": os.environ.get("RTRS_SCALE", "1"), **case.variables}
     return "".join(f"{key}={shlex.quote(value)}\n" for key, value in lines.items()
                    if re.fullmatch(r"[a-z_][a-z0-9_]*", key))
 

@@ -18,6 +18,8 @@ COMMAND_LINE = (
     " random.trust_cpu=on printk.time=1"
 )
 
+DISK_BYTES = 64 << 20
+
 
 @dataclass
 class Setup:
@@ -29,6 +31,28 @@ class Setup:
     smp: int
     mem: int
     directory: Path
+
+
+class Cable:
+    """A link between two machines. Both ends stay open here, so it outlives either machine; what
+    is sent to one that is dead has to be thrown away by drain()."""
+
+    def __init__(self) -> None:
+        self.ends = dict(zip(("server", "client"),
+                             socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)))
+
+    def drain(self, role: str) -> None:
+        """Loses the packets that wait at this end."""
+        try:
+            while self.ends[role].recv(1 << 17, socket.MSG_DONTWAIT):
+                pass
+        except BlockingIOError:
+            pass
+
+    def close(self) -> None:
+        """Takes it away."""
+        for end in self.ends.values():
+            end.close()
 
 
 class GuestGone(Exception):
@@ -66,9 +90,10 @@ def processor(accel: str) -> list[str]:
 class Machine:
     """A running VM. All of its files lie in a directory of its own."""
 
-    def __init__(self, setup: Setup, role: str) -> None:
+    def __init__(self, setup: Setup, role: str, cables: list[Cable]) -> None:
         self.setup = setup
         self.role = role
+        self.cables = [cable.ends[role].fileno() for cable in cables]
         self.directory = setup.directory / role
         shutil.rmtree(self.directory, ignore_errors=True)
         self.directory.mkdir(parents=True)
@@ -78,6 +103,7 @@ class Machine:
         self.output_start = 0
         self.pending = b""
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
+                                        pass_fds=self.cables,
                                         stdout=open(self.directory / "qemu.log", "wb"),
                                         stderr=subprocess.STDOUT)
         self.control = self.connect("control")
@@ -92,7 +118,7 @@ class Machine:
             "-display", "none", "-no-reboot", "-kernel", str(setup.image),
             "-initrd", str(setup.initramfs), "-append", COMMAND_LINE,
             "-serial", f"file:{self.console}", "-device", "virtio-rng-pci",
-            "-device", "virtio-serial-pci", *self.network(),
+            "-device", "virtio-serial-pci", *self.network(), *self.disk(),
             *self.socket_port("control"), *self.socket_port("emergency"),
             "-chardev", f"file,id=output,path={self.output}",
             "-device", "virtserialport,chardev=output,name=rtrs.output",
@@ -104,18 +130,22 @@ class Machine:
                 "-device", f"virtserialport,chardev={name},name=rtrs.{name}"]
 
     def network(self) -> list[str]:
-        """The cable between two machines; the server holds its end."""
-        if self.role == "run":
+        """The ends of the cables to the other machine."""
+        words = []
+        for number, end in enumerate(self.cables):
+            mac = f"52:54:00:00:0{number}:0{1 if self.role == 'server' else 2}"
+            words += ["-netdev", f"dgram,id=net{number},local.type=fd,local.str={end}", "-device",
+                      f"virtio-net-pci,netdev=net{number},mac={mac},host_mtu=9000"]
+        return words
+
+    def disk(self) -> list[str]:
+        """The server's disk survives the machine."""
+        if self.role != "server":
             return []
-        path = self.setup.directory / "cable"
-        if self.role == "server":
-            path.unlink(missing_ok=True)
-        else:
-            wait_until(path.exists, "the server's network socket")
-        server = "on" if self.role == "server" else "off"
-        mac = f"52:54:00:00:00:0{1 if self.role == 'server' else 2}"
-        return ["-netdev", f"stream,id=net,server={server},addr.type=unix,addr.path={path}",
-                "-device", f"virtio-net-pci,netdev=net,mac={mac},host_mtu=9000"]
+        path = self.setup.directory / "disk"
+        with open(path, "ab") as file:
+            file.truncate(DISK_BYTES)
+        return ["-drive", f"file={path},format=raw,if=virtio"]
 
     def connect(self, name: str) -> socket.socket:
         """Opens the host's end of a port."""

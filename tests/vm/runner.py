@@ -14,10 +14,11 @@ from pathlib import Path
 from . import klog
 from .cases import Case
 from .image import Kernel
-from .machine import GuestGone, Machine, Setup, kvm_usable, remember_broken_kvm, wait_until
+from .machine import Cable, GuestGone, Machine, Setup, kvm_usable, remember_broken_kvm, wait_until
 from .paths import BUILD, TOP, HarnessError, say
 
 BOOT_SECONDS = 180
+LINKS = 2
 KVM_SECONDS = 20        # where KVM works, the first line on the console takes one
 
 
@@ -57,10 +58,14 @@ class Fleet:
         self.machine = case.machine
         self.directory = Path(tempfile.mkdtemp(prefix="rtrs-vm-"))
         setup = Setup(kernel.image, initramfs, accel, case.smp, case.mem, self.directory)
+        self.setup = setup
         self.machines: list[Machine] = []
+        self.cables = [Cable() for _ in range(LINKS)] if case.vms == 2 else []
+        self.dead: set[str] = set()
+        self.remains: list[tuple[str, bytes]] = []
         try:
             for role in case.roles:
-                self.machines.append(Machine(setup, role))
+                self.machines.append(Machine(setup, role, self.cables))
             self.wait_for_ready()
         except BaseException:
             self.keep_logs(BUILD / "test-logs/boot")
@@ -82,6 +87,29 @@ class Fleet:
                 except GuestGone as error:
                     raise HarnessError("the VM ended while it booted") from error
 
+    def kill(self, machine: Machine) -> None:
+        """Ends a machine without a word; its console is kept, and its cables lead nowhere."""
+        machine.stop()
+        self.remains.append((f"console.{machine.role}.killed-{len(self.remains)}",
+                             machine.console.read_bytes()))
+        self.dead.add(machine.role)
+
+    def boot_again(self, old: Machine) -> Machine:
+        """Another machine in place of one that was killed; the cables are plugged in later."""
+        new = Machine(self.setup, old.role, self.cables)
+        self.machines[self.machines.index(old)] = new
+        return new
+
+    def drains(self) -> list:
+        """What to select for the sake of dead machines."""
+        return [cable.ends[role] for cable in self.cables for role in self.dead]
+
+    def drain(self) -> None:
+        """Loses what was sent to them."""
+        for role in self.dead:
+            for cable in self.cables:
+                cable.drain(role)
+
     def keep_logs(self, directory: Path) -> None:
         """Copies the consoles to where a person looks for them."""
         directory.mkdir(parents=True, exist_ok=True)
@@ -90,22 +118,27 @@ class Fleet:
             for file in (machine.console, machine.output):
                 if file.exists():
                     shutil.copy(file, directory / f"{file.name}{suffix}")
+        for name, text in self.remains:
+            (directory / name).write_bytes(text)
 
     def stop(self) -> None:
         """Ends the VMs; nothing of them stays."""
         for machine in self.machines:
             machine.stop()
+        for cable in self.cables:
+            cable.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
 class Conversation:
     """Follows one case on all its VMs until each is done, dead or late."""
 
-    def __init__(self, case: Case, machines: list[Machine], progress) -> None:
+    def __init__(self, case: Case, fleet: Fleet, progress) -> None:
         self.case = case
         self.progress = progress
-        self.machines = machines
-        self.outcomes = {machine.role: Outcome() for machine in machines}
+        self.fleet = fleet
+        self.active = list(fleet.machines)
+        self.outcomes = {machine.role: Outcome() for machine in fleet.machines}
         self.metrics: dict[str, str] = {}
         self.told: dict[str, str] = {}
         self.asking: dict[str, list[Machine]] = {}
@@ -116,19 +149,24 @@ class Conversation:
 
     def run(self) -> None:
         """Starts the case everywhere and listens."""
-        for machine in self.machines:
-            machine.send(f"run {self.case.name} {self.case.file.name} {machine.role}"
-                         f" {self.case.modules[machine.role]} {self.case.vms}")
-        active = list(self.machines)
-        while active:
+        for machine in self.active:
+            self.start(machine)
+        while self.active:
             wait = self.deadline - time.monotonic()
-            ready = select.select([m.control for m in active], [], [], max(0, wait))[0]
-            if not ready:
-                return self.give_up(active)
-            for machine in [m for m in active if m.control in ready]:
-                if not self.hear(machine):
-                    active.remove(machine)
+            listen = [machine.control for machine in self.active] + self.fleet.drains()
+            ready = select.select(listen, [], [], max(0, wait))[0]
+            if not ready or wait <= 0:
+                return self.give_up(self.active)
+            self.fleet.drain()
+            for machine in [m for m in self.active if m.control in ready]:
+                if machine in self.active and not self.hear(machine):
+                    self.active.remove(machine)
         return None
+
+    def start(self, machine: Machine, again: str = "") -> None:
+        """Lets a guest run the case."""
+        machine.send(f"run {self.case.name} {self.case.file.name} {machine.role}"
+                     f" {self.case.modules[machine.role]} {self.case.vms} {again}")
 
     def give_up(self, active: list[Machine]) -> None:
         """Out of time: lets the guests show where they hang."""
@@ -164,6 +202,11 @@ class Conversation:
             self.progress(rest)
         elif word in ("tell", "ask", "sync"):
             self.pass_on(machine, word, rest)
+        elif word in ("kill", "boot"):
+            self.deal_with_other(machine, word)
+        elif word == "ready":
+            self.fleet.dead.discard(machine.role)
+            self.start(machine, "_again")
         elif word == "dmesg":
             outcome.log = machine.block(int(rest), self.deadline)
         elif word == "taint":
@@ -191,9 +234,24 @@ class Conversation:
         else:
             here = self.arrived.setdefault(rest, [])
             here.append(machine)
-            if len(here) == len(self.machines):
+            if len(here) == len(self.fleet.machines):
                 for waiting in self.arrived.pop(rest):
                     waiting.send("answer")
+
+    def deal_with_other(self, machine: Machine, word: str) -> None:
+        """Kills the other machine, or boots it again."""
+        other = next(m for m in self.fleet.machines if m is not machine)
+        if word == "kill":
+            self.problems += klog.trouble_in(other.console_text(), self.case.allow_log)
+            self.fleet.kill(other)
+            if other in self.active:
+                self.active.remove(other)
+            for waiting in itertools.chain(self.asking.values(), self.arrived.values()):
+                waiting[:] = [m for m in waiting if m is not other]
+        else:
+            self.outcomes[other.role] = Outcome()
+            self.active.append(self.fleet.boot_again(other))
+        machine.send("answer")
 
     def abandon(self) -> None:
         """One side has failed: nobody needs to wait for it any longer."""
@@ -297,7 +355,7 @@ class Runner:
     def run_in_vms(self, case: Case, directory: Path, result: Result) -> None:
         """Boots if needed, runs the case, keeps its logs."""
         fleet = self.boot(case)
-        talk = Conversation(case, fleet.machines, self.progress)
+        talk = Conversation(case, fleet, self.progress)
         for machine in fleet.machines:
             machine.mark()
         try:
