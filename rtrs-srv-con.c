@@ -24,6 +24,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 
@@ -144,7 +145,9 @@ static int rtrs_srv_con_create_qp(struct rtrs_srv_con *con)
 	if (room < RTRS_SRV_OP_WR + extra)
 		return -EOPNOTSUPP;
 	con->sq_size = min3(rtrs_srv_geo.queue_depth * RTRS_SRV_OP_WR,
-			    (u32)RTRS_SRV_SQ_MAX, room - extra);
+			    clamp_t(u32, READ_ONCE(rtrs_srv_max_slots),
+				    RTRS_SRV_OP_WR, RTRS_SRV_SQ_MAX),
+			    room - extra);
 	attrs.send_wr = con->sq_size + extra;
 	con->sq_counts = kvcalloc(con->sq_size, sizeof(*con->sq_counts),
 				  GFP_KERNEL);
@@ -231,6 +234,8 @@ static int rtrs_srv_con_event(struct rdma_cm_id *cm_id,
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ESTABLISHED:
+		if (unlikely(rtrs_srv_established_delay_ms))
+			msleep(READ_ONCE(rtrs_srv_established_delay_ms));
 		rtrs_srv_con_established(con);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:

@@ -479,6 +479,7 @@ rtrs_srv_path_create(struct rtrs_srv_ctx *ctx, struct rtrs_srv_sess *sess,
 	if (!sess)
 		sess = rtrs_srv_sess_create(ctx, req->paths_uuid);
 	if (!sess) {
+		*rule = "no memory";
 		rtrs_srv_path_free(path);
 		return ERR_PTR(-ENOMEM);
 	}

@@ -28,6 +28,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/debugfs.h>
 #include <linux/in6.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -40,11 +41,14 @@
 #define RTRS_SRV_BACKLOG 128
 
 bool rtrs_srv_secure = true;
+u32 rtrs_srv_max_slots = RTRS_SRV_SQ_MAX;
+u32 rtrs_srv_established_delay_ms;
 struct rtrs_conn_rsp rtrs_srv_geo;
 struct workqueue_struct *rtrs_srv_wq;
 
 static unsigned long max_chunk_size = RTRS_DEF_CHUNK_SIZE;
 static unsigned int sess_queue_depth = RTRS_DEF_QUEUE_DEPTH;
+static struct dentry *rtrs_srv_debugfs;
 
 module_param_named(always_invalidate, rtrs_srv_secure, bool, 0444);
 MODULE_PARM_DESC(always_invalidate,
@@ -545,6 +549,19 @@ static void __init rtrs_srv_set_geometry(void)
 	rtrs_srv_geo.new_rkey = rtrs_srv_secure;
 }
 
+/*
+ * Switches for tests.  With few slots nearly every answer has to wait in the
+ * backlog; a late word from the CM makes info_req an early message.
+ */
+static void __init rtrs_srv_debugfs_init(void)
+{
+	rtrs_srv_debugfs = debugfs_create_dir("rtrs-server", NULL);
+	debugfs_create_u32("max_send_slots", 0600, rtrs_srv_debugfs,
+			   &rtrs_srv_max_slots);
+	debugfs_create_u32("established_delay_ms", 0600, rtrs_srv_debugfs,
+			   &rtrs_srv_established_delay_ms);
+}
+
 static int __init rtrs_srv_init(void)
 {
 	int err;
@@ -563,6 +580,7 @@ static int __init rtrs_srv_init(void)
 	err = rtrs_srv_sysfs_init();
 	if (err)
 		goto exit_io;
+	rtrs_srv_debugfs_init();
 	return 0;
 
 exit_io:
@@ -575,6 +593,7 @@ destroy_wq:
 /* All contexts are closed; what is left are works on their last lines. */
 static void __exit rtrs_srv_exit(void)
 {
+	debugfs_remove(rtrs_srv_debugfs);
 	destroy_workqueue(rtrs_srv_wq);
 	rtrs_srv_io_exit();
 	rtrs_srv_sysfs_exit();

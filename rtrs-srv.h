@@ -386,6 +386,8 @@ struct rtrs_srv_path {
 
 /* rtrs-srv.c: parameters and what follows from them */
 extern bool rtrs_srv_secure;
+extern u32 rtrs_srv_max_slots;
+extern u32 rtrs_srv_established_delay_ms;
 extern struct rtrs_conn_rsp rtrs_srv_geo;
 extern struct workqueue_struct *rtrs_srv_wq;
 u32 rtrs_srv_chunk_size(void);
