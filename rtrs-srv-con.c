@@ -29,6 +29,7 @@
 #include <rdma/ib_cm.h>
 
 #include "rtrs-srv.h"
+#include "rtrs-srv-trace.h"
 
 static void rtrs_srv_fill_rsp(struct rtrs_msg_conn_rsp *msg, int err)
 {
@@ -232,6 +233,7 @@ static int rtrs_srv_con_event(struct rdma_cm_id *cm_id,
 {
 	struct rtrs_srv_con *con = cm_id->context;
 
+	trace_rtrs_srv_cm_event(con, event->event, event->status);
 	switch (event->event) {
 	case RDMA_CM_EVENT_ESTABLISHED:
 		if (unlikely(rtrs_srv_established_delay_ms))

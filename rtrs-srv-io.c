@@ -45,6 +45,7 @@
 #include <linux/slab.h>
 
 #include "rtrs-srv.h"
+#include "rtrs-srv-trace.h"
 
 static struct workqueue_struct *rtrs_srv_io_wq;
 
@@ -197,10 +198,12 @@ static bool rtrs_srv_op_submit(struct rtrs_srv_op *op)
 
 	spin_lock_irqsave(&con->sq_lock, flags);
 	room = list_empty(&con->backlog) && rtrs_srv_sq_has_room(con);
-	if (room)
+	if (room) {
 		rtrs_srv_op_post_locked(op);
-	else
+	} else {
+		trace_rtrs_srv_op_wait_for_slots(op);
 		list_add_tail(&op->entry, &con->backlog);
+	}
 	spin_unlock_irqrestore(&con->sq_lock, flags);
 	return room;
 }
@@ -349,6 +352,7 @@ static int rtrs_srv_post_answer_locked(struct rtrs_srv_op *op)
 	struct rtrs_srv_con *con = op->con;
 	struct rtrs_srv_chain chain = {};
 
+	trace_rtrs_srv_op_answer(op);
 	rtrs_srv_build_answer(&chain, op);
 	rtrs_srv_op_put(op);
 	return rtrs_srv_sq_post_locked(con, chain.first, chain.last, chain.nr);
@@ -432,6 +436,7 @@ bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int status)
 
 	id->status = status;
 	id->answered = true;
+	trace_rtrs_srv_op_finish(id);
 	rtrs_srv_chunk_release(id);
 	/* The close work waits for this before it takes the path apart. */
 	rcu_read_lock();
@@ -487,6 +492,8 @@ static void rtrs_srv_op_work(struct work_struct *work)
 		return;
 	}
 	op->dir = req->write ? WRITE : READ;
+	rtrs_srv_stats_count(op);
+	trace_rtrs_srv_op_deliver(op);
 	err = sess->ctx->ops.rdma_ev(READ_ONCE(sess->priv), op, data,
 				     req->data_len, data + req->data_len,
 				     req->usr_len);
@@ -507,6 +514,7 @@ static void rtrs_srv_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 		rtrs_srv_op_put(op);
 		return;
 	}
+	trace_rtrs_srv_op_invalidated(op);
 	queue_work(rtrs_srv_io_wq, &op->work);
 	rtrs_srv_sq_retire(con);
 }
@@ -533,6 +541,7 @@ static void rtrs_srv_request(struct rtrs_srv_con *con, u32 payload)
 	op->con = con;
 	op->off = payload & ((1u << off_bits) - 1);
 	op->answered = false;
+	trace_rtrs_srv_op_receive(op);
 	if (rtrs_srv_secure)
 		rtrs_srv_op_submit(op);
 	else

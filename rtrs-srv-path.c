@@ -30,6 +30,7 @@
 #include <linux/string.h>
 
 #include "rtrs-srv.h"
+#include "rtrs-srv-trace.h"
 
 /* States */
 
@@ -61,6 +62,8 @@ bool rtrs_srv_path_set_state(struct rtrs_srv_path *path,
 		/* Pairs with smp_load_acquire() in rtrs_srv_path_state(). */
 		smp_store_release(&path->state, state);
 	spin_unlock_irqrestore(&path->lock, flags);
+	if (allowed)
+		trace_rtrs_srv_path_state(path, state);
 	return allowed;
 }
 
@@ -332,6 +335,7 @@ static void rtrs_srv_path_free(struct rtrs_srv_path *path)
 		rtrs_dev_put(path->dev);
 	rtrs_srv_path_free_mem(path);
 	percpu_ref_exit(&path->ops_ref);
+	free_percpu(path->stats);
 	kvfree(path->cons);
 	kfree(path);
 }
@@ -420,9 +424,10 @@ rtrs_srv_path_alloc(struct rdma_cm_id *cm_id, const struct rtrs_conn_req *req)
 	path = kzalloc(sizeof(*path), GFP_KERNEL);
 	if (!path)
 		return ERR_PTR(-ENOMEM);
+	path->stats = alloc_percpu(struct rtrs_srv_stats);
 	path->cons = kvcalloc(req->cid_num, sizeof(*path->cons), GFP_KERNEL);
-	if (!path->cons)
-		goto free_path;
+	if (!path->stats || !path->cons)
+		goto free_cons;
 	err = percpu_ref_init(&path->ops_ref, rtrs_srv_path_ops_gone, 0,
 			      GFP_KERNEL);
 	if (err)
@@ -450,7 +455,7 @@ exit_ref:
 	percpu_ref_exit(&path->ops_ref);
 free_cons:
 	kvfree(path->cons);
-free_path:
+	free_percpu(path->stats);
 	kfree(path);
 	return ERR_PTR(err);
 }

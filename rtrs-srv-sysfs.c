@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * RTRS server: /sys/class/rtrs-server/SESSION/paths/SRC@DST.
+ * RTRS server: /sys/class/rtrs-server/SESSION/paths/SRC@DST and, in there,
+ * stats.
  *
  * A session's directory exists as long as it has paths that are published; a
  * path is published by its up work, once the session has its name, and taken
@@ -32,6 +33,7 @@ enum {
 	RTRS_SRV_HCA_PORT,
 	RTRS_SRV_SRC_ADDR,
 	RTRS_SRV_DST_ADDR,
+	RTRS_SRV_STATS_RDMA,
 	RTRS_SRV_NR_FILES,
 };
 
@@ -41,6 +43,7 @@ static const char * const rtrs_srv_file_names[] = {
 	[RTRS_SRV_HCA_PORT] = "hca_port",
 	[RTRS_SRV_SRC_ADDR] = "src_addr",
 	[RTRS_SRV_DST_ADDR] = "dst_addr",
+	[RTRS_SRV_STATS_RDMA] = "rdma",
 };
 
 /* Files of a path */
@@ -53,6 +56,16 @@ static int rtrs_srv_print_addr(const struct sockaddr_storage *addr, char *buf)
 	return sysfs_emit(buf, "%s\n", text);
 }
 
+static int rtrs_srv_print_rdma(struct rtrs_srv_path *path, char *buf)
+{
+	struct rtrs_srv_stats sum;
+
+	rtrs_srv_stats_sum(path, &sum);
+	return sysfs_emit(buf, "%llu %llu %llu %llu\n", sum.requests[READ],
+			  sum.bytes[READ], sum.requests[WRITE],
+			  sum.bytes[WRITE]);
+}
+
 static ssize_t rtrs_srv_file_read(struct kobject *dir,
 				  struct kobj_attribute *attr, char *buf)
 {
@@ -62,7 +75,7 @@ static ssize_t rtrs_srv_file_read(struct kobject *dir,
 
 	switch (file - path->files) {
 	case RTRS_SRV_DISCONNECT:
-		return sysfs_emit(buf, "write 1 to close this path\n");
+		return sysfs_emit(buf, "Usage: echo 1 > disconnect\n");
 	case RTRS_SRV_HCA_NAME:
 		return sysfs_emit(buf, "%s\n", path->dev->ib_dev->name);
 	case RTRS_SRV_HCA_PORT:
@@ -71,11 +84,13 @@ static ssize_t rtrs_srv_file_read(struct kobject *dir,
 		return rtrs_srv_print_addr(&path->src, buf);
 	case RTRS_SRV_DST_ADDR:
 		return rtrs_srv_print_addr(&path->dst, buf);
+	case RTRS_SRV_STATS_RDMA:
+		return rtrs_srv_print_rdma(path, buf);
 	}
 	return -EIO;
 }
 
-/* Of disconnect, the only one that can be written to. */
+/* To disconnect, or to reset the counters. */
 static ssize_t rtrs_srv_file_write(struct kobject *dir,
 				   struct kobj_attribute *attr,
 				   const char *buf, size_t len)
@@ -84,10 +99,13 @@ static ssize_t rtrs_srv_file_write(struct kobject *dir,
 						  attr);
 
 	if (!sysfs_streq(buf, "1")) {
-		rtrs_srv_err(file->path, "disconnect: expected 1");
+		rtrs_srv_err(file->path, "%s: expected 1",
+			     attr->attr.name);
 		return -EINVAL;
 	}
-	if (rtrs_srv_path_close(file->path))
+	if (file == &file->path->files[RTRS_SRV_STATS_RDMA])
+		rtrs_srv_stats_reset(file->path);
+	else if (rtrs_srv_path_close(file->path))
 		rtrs_srv_info(file->path, "closed by the administrator");
 	return len;
 }
@@ -101,7 +119,7 @@ static void rtrs_srv_file_init(struct rtrs_srv_path *path, int nr)
 	file->attr.attr.name = rtrs_srv_file_names[nr];
 	file->attr.attr.mode = 0444;
 	file->attr.show = rtrs_srv_file_read;
-	if (nr == RTRS_SRV_DISCONNECT) {
+	if (nr == RTRS_SRV_DISCONNECT || nr == RTRS_SRV_STATS_RDMA) {
 		file->attr.attr.mode = 0644;
 		file->attr.store = rtrs_srv_file_write;
 	}
@@ -114,6 +132,15 @@ static void rtrs_srv_sysfs_del_dir(struct kobject *dir)
 	/* At once, even if somebody holds a reference. */
 	kobject_del(dir);
 	kobject_put(dir);
+}
+
+static void rtrs_srv_sysfs_del_path_dir(struct rtrs_srv_path *path,
+					struct kobject *dir)
+{
+	if (path->stats_dir)
+		rtrs_srv_sysfs_del_dir(path->stats_dir);
+	path->stats_dir = NULL;
+	rtrs_srv_sysfs_del_dir(dir);
 }
 
 static int rtrs_srv_sysfs_add_sess_locked(struct rtrs_srv_sess *sess)
@@ -153,7 +180,9 @@ static int rtrs_srv_sysfs_add_files(struct rtrs_srv_path *path,
 	BUILD_BUG_ON(ARRAY_SIZE(path->files) != RTRS_SRV_NR_FILES);
 	for (i = 0; i < RTRS_SRV_NR_FILES; i++) {
 		rtrs_srv_file_init(path, i);
-		err = sysfs_create_file(dir, &path->files[i].attr.attr);
+		err = sysfs_create_file(i == RTRS_SRV_STATS_RDMA ?
+					path->stats_dir : dir,
+					&path->files[i].attr.attr);
 		if (err)
 			return err;
 	}
@@ -175,9 +204,10 @@ static int rtrs_srv_sysfs_add_path_locked(struct rtrs_srv_path *path)
 	dir = kobject_create_and_add(path->str, sess->paths_dir);
 	if (!dir)
 		return -ENOMEM;
-	err = rtrs_srv_sysfs_add_files(path, dir);
+	path->stats_dir = kobject_create_and_add("stats", dir);
+	err = path->stats_dir ? rtrs_srv_sysfs_add_files(path, dir) : -ENOMEM;
 	if (err) {
-		rtrs_srv_sysfs_del_dir(dir);
+		rtrs_srv_sysfs_del_path_dir(path, dir);
 		return err;
 	}
 	path->dir = dir;
@@ -215,7 +245,7 @@ void rtrs_srv_sysfs_del_path(struct rtrs_srv_path *path)
 	if (!path->dir)
 		return;
 	mutex_lock(&rtrs_srv_sysfs_lock);
-	rtrs_srv_sysfs_del_dir(path->dir);
+	rtrs_srv_sysfs_del_path_dir(path, path->dir);
 	path->dir = NULL;
 	path->sess->nr_dirs--;
 	rtrs_srv_sysfs_del_sess_locked(path->sess);

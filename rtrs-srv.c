@@ -38,6 +38,9 @@
 
 #include "rtrs-srv.h"
 
+#define CREATE_TRACE_POINTS
+#include "rtrs-srv-trace.h"
+
 #define RTRS_SRV_BACKLOG 128
 
 bool rtrs_srv_secure = true;

@@ -242,6 +242,16 @@ struct rtrs_srv_con {
 };
 
 /**
+ * struct rtrs_srv_stats - what one CPU has counted on a path
+ * @requests: requests handed to the ULP, by direction
+ * @bytes: their data, by direction
+ */
+struct rtrs_srv_stats {
+	u64 requests[2];
+	u64 bytes[2];
+};
+
+/**
  * struct rtrs_srv_file - a file of a path in sysfs
  * @attr: the attribute
  * @path: the path that it belongs to
@@ -293,7 +303,9 @@ struct rtrs_srv_file {
  * @info_rsp: holds info_rsp
  * @hb: heartbeat
  * @linked: counted in @sess->nr_linked
+ * @stats: counters of requests
  * @dir: directory in sysfs
+ * @stats_dir: the directory "stats" in it
  * @files: its files
  * @id: for the log
  *
@@ -347,8 +359,10 @@ struct rtrs_srv_path {
 	struct rtrs_buf *info_rsp;
 	struct rtrs_hb hb;
 	bool linked;
+	struct rtrs_srv_stats __percpu *stats;
 	struct kobject *dir;
-	struct rtrs_srv_file files[5];
+	struct kobject *stats_dir;
+	struct rtrs_srv_file files[6];
 	unsigned int id;
 };
 
@@ -458,6 +472,12 @@ int __must_check rtrs_srv_path_alloc_mem(struct rtrs_srv_path *path);
 void rtrs_srv_path_unmap_mem(struct rtrs_srv_path *path);
 void rtrs_srv_path_free_mem(struct rtrs_srv_path *path);
 int __must_check rtrs_srv_path_register(struct rtrs_srv_path *path);
+
+/* rtrs-srv-stats.c */
+void rtrs_srv_stats_count(const struct rtrs_srv_op *op);
+void rtrs_srv_stats_sum(const struct rtrs_srv_path *path,
+			struct rtrs_srv_stats *sum);
+void rtrs_srv_stats_reset(struct rtrs_srv_path *path);
 
 /* rtrs-srv-sysfs.c */
 int rtrs_srv_sysfs_init(void);
