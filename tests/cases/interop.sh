@@ -14,7 +14,6 @@
 # variant: peer-to-peer-secure modules="client=peer server=peer" always_invalidate=Y
 # variant: peer-to-peer-plain modules="client=peer server=peer" always_invalidate=N
 # variant: ours-to-ours-jumbo modules="client=ours server=ours" always_invalidate=Y mtu=9000
-# variant: peer-to-peer-jumbo modules="client=peer server=peer" always_invalidate=Y mtu=9000
 #
 # What the client writes is compared on the server, and the other way round,
 # by checksum of the whole device.

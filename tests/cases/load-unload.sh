@@ -4,8 +4,6 @@
 # description: all modules are loaded and unloaded 100 times
 # uses: rnbd
 # timeout: 300
-# variant: ours
-# variant: peer modules=peer
 
 run()
 {

@@ -6,8 +6,6 @@
 # timeout: 180
 # variant: secure always_invalidate=Y
 # variant: plain always_invalidate=N
-# variant: peer-secure modules=peer always_invalidate=Y
-# variant: peer-plain modules=peer always_invalidate=N
 
 run()
 {

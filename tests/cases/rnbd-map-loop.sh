@@ -6,8 +6,6 @@
 # timeout: 240
 # variant: with-file file=/tmp/disk
 # variant: without-file file=
-# variant: peer-with-file modules=peer file=/tmp/disk
-# variant: peer-without-file modules=peer file=
 
 # An unbound loop device has size 0, with which rnbd must cope just as well.
 run()
