@@ -31,12 +31,16 @@ check:
 	@KDIR=$(if $(filter filefile,$(origin KDIR)$(origin KVER)),,$(KDIR)) \
 		scripts/check
 
+check-long:
+	scripts/check --long
+
 help:
 	@echo 'make            build rtrs-core, rtrs-client and rtrs-server'
 	@echo 'make install    install the modules (as root), then run depmod'
 	@echo 'make clean      remove what make has built; build/ stays'
 	@echo 'make demo       show a remote disk at work in a VM (as root)'
 	@echo 'make check      static checks, unit tests, VM cases (as root)'
+	@echo 'make check-long the VM cases that take too long for that'
 	@echo
 	@echo 'KDIR=DIR        build for the kernel whose build directory DIR is'
 	@echo 'KVER=RELEASE    the same as KDIR=/lib/modules/RELEASE/build'
@@ -44,4 +48,4 @@ help:
 	@echo 'W=1 C=2 V=1     as in the kernel: warnings, sparse, commands'
 
 .DEFAULT_GOAL := modules
-.PHONY: modules kernel-ok install clean demo check help
+.PHONY: modules kernel-ok install clean demo check check-long help

@@ -124,3 +124,17 @@ ask()
 	send "ask $1"
 	answer
 }
+
+# kill_other, boot_other (two VMs): the other side's VM ends without a word, and
+# one in its place runs the case's function for that side with _again at its end
+kill_other()
+{
+	send kill
+	answer >/dev/null
+}
+
+boot_other()
+{
+	send boot
+	answer >/dev/null
+}

@@ -165,7 +165,8 @@ def set_files(kernel: Kernel, name: str) -> list[Path]:
 
 def variables_of(case: Case) -> str:
     """What a case's shell reads before it starts."""
-    lines = {"case_name": case.name, "scale": os.environ.get("RTRS_SCALE", "1"), **case.variables}
+    lines = {"case_name": case.name, "scale": os.environ.get("RTRS_SCALE", "1"),
+             "seed": os.environ.get("RTRS_SEED", ""), **case.variables}
     return "".join(f"{key}={shlex.quote(value)}\n" for key, value in lines.items()
                    if re.fullmatch(r"[a-z_][a-z0-9_]*", key))
 
