@@ -173,14 +173,49 @@ static void path_unpublish(struct rtrs_clt_path *path)
 	mutex_unlock(&sess->link_lock);
 }
 
+/* 0, or why there will be no other try. */
+static int path_pause(struct rtrs_clt_path *path)
+{
+	long left = msecs_to_jiffies(RTRS_CLT_BUSY_MS);
+
+	left = wait_event_interruptible_timeout(path->sess->wait,
+						rtrs_clt_path_ending(path),
+						left);
+	if (left < 0)
+		return -EINTR;
+	return left ? -ECONNABORTED : 0;
+}
+
+/*
+ * While the server still takes the attempt before down, it is busy; that ends
+ * soon, and nobody who connects a path by hand shall hear of it.
+ */
+static struct rtrs_clt_link *path_create_link(struct rtrs_clt_path *path)
+{
+	unsigned long deadline = jiffies +
+				 msecs_to_jiffies(RTRS_CLT_CONNECT_MS);
+	struct rtrs_clt_link *link;
+	int err;
+
+	for (;;) {
+		path->recon_cnt++;
+		link = rtrs_clt_link_create(path);
+		if (!IS_ERR(link) || PTR_ERR(link) != -EBUSY ||
+		    time_after(jiffies, deadline))
+			return link;
+		err = path_pause(path);
+		if (err)
+			return ERR_PTR(err);
+	}
+}
+
 /* One attempt, in state CONNECTING.  0: the path is CONNECTED. */
 static int path_attempt(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_link *link;
 	int err;
 
-	path->recon_cnt++;
-	link = rtrs_clt_link_create(path);
+	link = path_create_link(path);
 	err = PTR_ERR_OR_ZERO(link);
 	if (!err) {
 		err = path_publish(path, link);

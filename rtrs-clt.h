@@ -22,6 +22,7 @@
 
 enum rtrs_clt_limits {
 	RTRS_CLT_CONNECT_MS	= 30000,	/* one attempt, all its steps */
+	RTRS_CLT_BUSY_MS	= 50,		/* before asking a busy server again */
 	RTRS_CLT_RESOLVE_MS	= 5000,		/* an address or a route */
 	RTRS_CLT_MAX_WRITE_WR	= 8,		/* WRs of one write request */
 	RTRS_CLT_READ_WR	= 3,		/* REG_MR, message, LOCAL_INV */
