@@ -18,11 +18,11 @@ every_size()
 	local size=512
 
 	while [ $size -lt "$max" ]; do
-		requests io size=$size depth=1 count="$(scaled 8)" offset=0..4095
+		requests io size=$size depth=1 count="$(scaled 16)" offset=0..4095
 		size=$((size * 2))
 	done
-	requests io size="$max" depth=1 count="$(scaled 8)"
-	requests io size="$max" depth=16 count="$(scaled 32)"
+	requests io size="$max" depth=1 count="$(scaled 16)"
+	requests io size="$max" depth=32 count="$(scaled 100)"
 }
 
 run()
@@ -37,11 +37,21 @@ run()
 	note "1 to $segs segments without gaps, one after the other"
 	requests io segs="1-$segs" depth=4 count=$((2 * segs)) align=512
 	note "segments that lie anywhere"
-	requests io layout=gaps segs="1..$segs" size=512.."$max" depth=8 \
-		count="$(scaled 60)"
+	requests io layout=gaps segs="1-$segs" size=512.."$max" depth=8 \
+		count="$(scaled 200)"
+	requests io layout=gaps segs="1..$segs" size=1000 depth=8 \
+		count="$(scaled 100)"
+	note "segments of several pages"
+	requests io layout=gaps order=3 segs=1..6 size=1.."$max" depth=8 \
+		count="$(scaled 100)"
+	requests io order=4 offset=0..65535 size=1.."$max" depth=8 \
+		count="$(scaled 100)"
 	note "any size and offset, as many in flight as there are permits"
 	requests io size=1..8192 offset=0..4095 depth=512 threads=4 \
-		count="$(scaled 1500)" dir=any con=any
+		count="$(scaled 4000)" dir=any con=any
+	note "where nobody may sleep"
+	requests io size=1..20000 offset=0..4095 depth=600 threads=4 nowait=1 \
+		bh=1 count="$(scaled 1000)" dir=any con=any
 	close_session io
 	assert_server $port
 }

@@ -14,6 +14,7 @@
  */
 #define pr_fmt(fmt) "rtrs-test-client: " fmt
 
+#include <linux/bottom_half.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
 #include <linux/rcupdate.h>
@@ -346,6 +347,14 @@ static void tclt_count_refusal(struct tclt_io *io, int err)
 	}
 }
 
+static int tclt_call_request(struct tclt_io *io, struct rtrs_clt_req_ops *ops)
+{
+	return rtrs_clt_request(io->rdma_dir, ops, io->thread->run->clt,
+				io->permit, io->vec, io->nr_vec, io->size,
+				io->buf.nr_segs ? io->buf.sgl : NULL,
+				io->buf.nr_segs);
+}
+
 static int tclt_request(struct tclt_io *io)
 {
 	struct tclt_run *run = io->thread->run;
@@ -354,13 +363,16 @@ static int tclt_request(struct tclt_io *io)
 		.conf_fn = run->params.fake ? tclt_faking_conf_fn
 					    : tclt_conf_fn,
 	};
+	int err;
 
 	io->since = ktime_get();
 	atomic_set(&io->state, TCLT_SENT);
-	return rtrs_clt_request(io->rdma_dir, &ops, run->clt, io->permit,
-				io->vec, io->nr_vec, io->size,
-				io->buf.nr_segs ? io->buf.sgl : NULL,
-				io->buf.nr_segs);
+	if (!run->params.bh)
+		return tclt_call_request(io, &ops);
+	local_bh_disable();
+	err = tclt_call_request(io, &ops);
+	local_bh_enable();
+	return err;
 }
 
 /**

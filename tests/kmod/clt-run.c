@@ -55,6 +55,7 @@ static const struct rtest_param tclt_params[] = {
 	RTEST_PARAM_WORDS(tclt_params, mode, tclt_modes),
 	RTEST_PARAM_WORDS(tclt_params, con, tclt_cons),
 	RTEST_PARAM(tclt_params, nowait, U32),
+	RTEST_PARAM(tclt_params, bh, U32),
 	RTEST_PARAM_WORDS(tclt_params, layout, tclt_layouts),
 	RTEST_PARAM(tclt_params, align, U32),
 	RTEST_PARAM(tclt_params, order, U32),

@@ -225,6 +225,7 @@ void tclt_io_end(struct tclt_io *io);
  * @mode: enum rtest_mode, or RTEST_MODES for any but never
  * @con: admin, io, any
  * @nowait: take permits without waiting
+ * @bh: send with bottom halves disabled, where nobody may sleep
  * @layout: enum tclt_layout
  * @align: what offsets and lengths are a multiple of
  * @order: of the blocks of memory
@@ -251,6 +252,7 @@ struct tclt_params {
 	u32 mode;
 	u32 con;
 	u32 nowait;
+	u32 bh;
 	u32 layout;
 	u32 align;
 	u32 order;

@@ -2,6 +2,7 @@
 """The cases: files in the shell's language with a header of metadata."""
 
 import fnmatch
+import os
 import re
 import shlex
 from dataclasses import dataclass, field
@@ -80,7 +81,7 @@ def make_case(file: Path, name: str, keys: dict[str, str]) -> Case:
     case.vms = int(keys.get("vms", case.vms))
     case.modules = modules_of(keys.get("modules", "ours"), case.roles)
     case.uses = frozenset(keys.get("uses", "").split())
-    case.timeout = int(keys.get("timeout", case.timeout))
+    case.timeout = int(keys.get("timeout", case.timeout)) * int(os.environ.get("RTRS_SCALE", "1"))
     case.smp = int(keys.get("smp", case.smp))
     case.mem = int(keys.get("mem", case.mem))
     case.allow_log = keys.get("allow-log", "")
