@@ -16,7 +16,8 @@
  *
  * The close work takes the path off the device without waiting for the ULP:
  * after it no QP, MR, DMA mapping or cm_id is left, so that a device can be
- * removed while the ULP sits on a request.  When the ULP has finished the last
+ * removed while the ULP sits on a request, and the path is no longer in its
+ * session's list, so that the client may connect it anew.  When the ULP has finished the last
  * of its operations, the end work tells it that the session is gone, if this
  * was the last path, and frees what is left.  An operation that is finished
  * after the path's end is swallowed.
@@ -326,6 +327,7 @@ static void rtrs_srv_path_do_close(struct work_struct *work)
 	rtrs_srv_path_free_hw(path);
 	rtrs_srv_path_destroy_cons(path);
 	rtrs_srv_path_set_state(path, RTRS_SRV_CLOSED);
+	rtrs_srv_sess_hide_path(path);
 	percpu_ref_kill(&path->ops_ref);
 }
 

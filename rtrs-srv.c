@@ -226,8 +226,26 @@ static void rtrs_srv_sess_destroy(struct rtrs_srv_sess *sess)
 }
 
 /**
- * rtrs_srv_sess_del_path() - take a path out of its session
- * @path: path that is closed and whose operations have ended
+ * rtrs_srv_sess_hide_path() - let nobody find a path any more
+ * @path: path that is closed
+ *
+ * The session keeps existing for it, but the next incarnation of the path is
+ * not to wait for the ULP.
+ *
+ * Context: Process; sleeps.
+ */
+void rtrs_srv_sess_hide_path(struct rtrs_srv_path *path)
+{
+	struct rtrs_srv_ctx *ctx = path->sess->ctx;
+
+	mutex_lock(&ctx->lock);
+	list_del(&path->entry);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
+ * rtrs_srv_sess_del_path() - take a path away from its session
+ * @path: hidden path whose operations have ended
  *
  * Ends the session with its last path.
  *
@@ -239,7 +257,6 @@ void rtrs_srv_sess_del_path(struct rtrs_srv_path *path)
 	bool last;
 
 	mutex_lock(&sess->ctx->lock);
-	list_del(&path->entry);
 	last = !--sess->nr_paths;
 	if (last)
 		list_del(&sess->entry);

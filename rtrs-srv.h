@@ -104,7 +104,8 @@ struct rtrs_srv_chunk {
  * @entry: in @ctx->sessions
  * @uuid: paths_uuid
  * @paths: list of struct rtrs_srv_path; under @ctx->lock
- * @nr_paths: their number; under @ctx->lock
+ * @nr_paths: their number, and that of those which are closed but whose
+ *	operations the ULP still holds; under @ctx->lock
  * @nr_live: paths that are not closing
  * @name: given by the client with its first info_req
  * @named: @name is valid; read with acquire semantics
@@ -412,6 +413,7 @@ struct rtrs_srv_sess *rtrs_srv_sess_find(struct rtrs_srv_ctx *ctx,
 					 const u8 *uuid);
 struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx,
 					   const u8 *uuid);
+void rtrs_srv_sess_hide_path(struct rtrs_srv_path *path);
 void rtrs_srv_sess_del_path(struct rtrs_srv_path *path);
 const char *rtrs_srv_sess_name(struct rtrs_srv_sess *sess);
 int __must_check rtrs_srv_sess_set_name(struct rtrs_srv_path *path,
