@@ -369,13 +369,14 @@ struct rtrs_srv_path {
 
 /*
  * Log lines of a path say which session and which addresses.  Those that a
- * peer can cause are rate limited.
+ * peer can cause are rate limited.  Formats come without the end of the line.
  */
 #define rtrs_srv_log(level, path, fmt, ...) do {			\
 	struct rtrs_srv_path *_log = (path);				\
 									\
-	pr_##level("%s %s: " fmt, rtrs_srv_sess_name(_log->sess),	\
-		   _log->str, ##__VA_ARGS__);				\
+	pr_##level("%s %s: " fmt "\n",					\
+		   rtrs_srv_sess_name(_log->sess), _log->str,		\
+		   ##__VA_ARGS__);					\
 } while (0)
 
 #define rtrs_srv_err(path, fmt, ...) \
