@@ -45,7 +45,8 @@ void rtrs_clt_link_error(struct rtrs_clt_link *link, int err, const char *what)
 	if (cmpxchg(&link->err, 0, err))
 		return;
 	trace_rtrs_clt_link_error(path, err, what);
-	rtrs_clt_warn(path, "%s: %pe\n", what, ERR_PTR(err));
+	if (err != -EBUSY)	/* The path asks again, soon. */
+		rtrs_clt_warn(path, "%s: %pe\n", what, ERR_PTR(err));
 	wake_up_all(&path->sess->wait);
 	rtrs_clt_path_recover(path);
 }
@@ -78,7 +79,7 @@ static int step_wait(struct rtrs_clt_link *link)
 	int err;
 
 	left = wait_event_interruptible_timeout(path->sess->wait,
-						!atomic_read(&link->steps) ||
+						!atomic_read_acquire(&link->steps) ||
 						READ_ONCE(link->err) ||
 						rtrs_clt_path_ending(path),
 						left);
@@ -128,6 +129,12 @@ static int con_established(struct rtrs_clt_con *con,
 	return 0;
 }
 
+/* Not every errno of a peer is one to act on, or to show to a user. */
+static int con_reject_errno(int err)
+{
+	return err == -EREMCHG || err < -RTRS_IMM_ERRNO_MAX ? -ECONNRESET : err;
+}
+
 static int con_rejected(struct rtrs_clt_con *con,
 			const struct rdma_cm_event *event)
 {
@@ -140,7 +147,7 @@ static int con_rejected(struct rtrs_clt_con *con,
 	if (event->status == IB_CM_REJ_CONSUMER_DEFINED &&
 	    !rtrs_get_conn_rsp(param->private_data, param->private_data_len,
 			       false, &rsp, &rule))
-		return rsp.err;
+		return con_reject_errno(rsp.err);
 	rtrs_clt_err(con->link->path, "connection %u rejected: %s\n",
 		     con->c.cid, rdma_reject_msg(con->c.cm_id, event->status));
 	return -ECONNRESET;

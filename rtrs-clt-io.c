@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * RTRS client: permits, requests, answers.
+ * RTRS client: requests and answers.
  *
  * A write goes out as one RDMA_WRITE_WITH_IMM of the ULP's segments, the user
  * message and the header, straight from the ULP's memory: nothing is
@@ -29,7 +29,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "rtrs-clt.h"
@@ -58,121 +57,6 @@ struct rtrs_clt_io {
 	struct scatterlist *sg;
 	u32 sg_cnt;
 };
-
-/* Permits */
-
-int rtrs_clt_permits_alloc(struct rtrs_clt_sess *sess)
-{
-	u32 i, nr = sess->attrs.queue_depth;
-	struct rtrs_permit *permit;
-	int err;
-
-	sess->permit_size = ALIGN(sizeof(*permit) + sess->pdu_sz,
-				  __alignof__(*permit));
-	sess->permits = kvcalloc(nr, sess->permit_size, GFP_KERNEL);
-	if (!sess->permits)
-		return -ENOMEM;
-	err = sbitmap_init_node(&sess->permit_map, nr, -1, GFP_KERNEL,
-				NUMA_NO_NODE, false, true);
-	if (err) {
-		kvfree(sess->permits);
-		sess->permits = NULL;
-		return err;
-	}
-	for (i = 0; i < nr; i++) {
-		permit = sess->permits + i * sess->permit_size;
-		permit->mem_id = i;
-	}
-	return 0;
-}
-
-void rtrs_clt_permits_free(struct rtrs_clt_sess *sess)
-{
-	if (!sess->permits)
-		return;
-	sbitmap_free(&sess->permit_map);
-	kvfree(sess->permits);
-}
-
-static struct rtrs_permit *permit_try(struct rtrs_clt_sess *sess)
-{
-	int bit = sbitmap_get(&sess->permit_map);
-
-	return bit < 0 ? NULL : sess->permits + bit * sess->permit_size;
-}
-
-static bool permit_is_first(struct rtrs_clt_sess *sess,
-			    const struct wait_queue_entry *wait)
-{
-	bool first;
-
-	spin_lock_irq(&sess->permit_wait.lock);
-	first = sess->permit_wait.head.next == &wait->entry;
-	spin_unlock_irq(&sess->permit_wait.lock);
-	return first;
-}
-
-/*
- * A waiter keeps its place until it has a permit, even if somebody who does
- * not wait was faster.  Only the first in line tries: otherwise those who are
- * running pass by those who are still waking up, again and again.  The first
- * wakes the next when it leaves, so a wake-up that reached it twice, or one
- * who was not first, is not lost.
- */
-static struct rtrs_permit *permit_wait(struct rtrs_clt_sess *sess)
-{
-	DEFINE_WAIT_FUNC(wait, default_wake_function);
-	struct rtrs_permit *permit;
-
-	might_sleep();
-	trace_rtrs_clt_permit_wait(sess, true);
-	for (;;) {
-		/* Its barrier pairs with the one in wq_has_sleeper(). */
-		prepare_to_wait_exclusive(&sess->permit_wait, &wait,
-					  TASK_UNINTERRUPTIBLE);
-		permit = permit_is_first(sess, &wait) ? permit_try(sess) : NULL;
-		if (permit)
-			break;
-		io_schedule();
-	}
-	finish_wait(&sess->permit_wait, &wait);
-	trace_rtrs_clt_permit_wait(sess, false);
-	wake_up(&sess->permit_wait);
-	return permit;
-}
-
-struct rtrs_permit *rtrs_clt_get_permit(struct rtrs_clt_sess *clt,
-					enum rtrs_clt_con_type con_type,
-					enum wait_type wait)
-{
-	struct rtrs_permit *permit = NULL;
-
-	/* Those who wait stand in line; a stale view only delays one of them. */
-	if (wait == RTRS_PERMIT_NOWAIT || !waitqueue_active(&clt->permit_wait))
-		permit = permit_try(clt);
-	if (!permit && wait == RTRS_PERMIT_WAIT)
-		permit = permit_wait(clt);
-	if (permit) {
-		permit->cpu = raw_smp_processor_id();
-		permit->con_type = con_type;
-	}
-	return permit;
-}
-EXPORT_SYMBOL_GPL(rtrs_clt_get_permit);
-
-void rtrs_clt_put_permit(struct rtrs_clt_sess *clt, struct rtrs_permit *permit)
-{
-	sbitmap_put(&clt->permit_map, permit->mem_id);
-	if (wq_has_sleeper(&clt->permit_wait))
-		wake_up(&clt->permit_wait);
-}
-EXPORT_SYMBOL_GPL(rtrs_clt_put_permit);
-
-void *rtrs_permit_to_pdu(struct rtrs_permit *permit)
-{
-	return permit->pdu;
-}
-EXPORT_SYMBOL_GPL(rtrs_permit_to_pdu);
 
 /* The end of a request */
 
@@ -389,13 +273,20 @@ static int map_sg(struct rtrs_clt_req *req, struct scatterlist *sg, u32 cnt)
 	return 0;
 }
 
-/* True if the memory region covers the data. */
+/* True if the memory region covers all of what is mapped. */
 static bool map_mr(struct rtrs_clt_req *req)
 {
-	int nr = ib_map_mr_sg(req->mr, req->map, req->map_used, NULL,
-			      PAGE_SIZE);
+	return ib_map_mr_sg(req->mr, req->map, req->map_used, NULL,
+			    PAGE_SIZE) == req->map_used;
+}
 
-	return nr == req->map_used && req->mr->length >= req->data_len;
+static bool sg_covers(struct scatterlist *sg, u32 cnt, u32 len)
+{
+	u64 sum = 0;
+
+	for (; cnt && sg; cnt--, sg = sg_next(sg))
+		sum += sg->length;
+	return sum >= len;
 }
 
 /* Segments with gaps between them: read into one piece, copy at the end. */
@@ -404,6 +295,8 @@ static int map_bounce(struct rtrs_clt_req *req)
 	int err;
 
 	req_unmap(req);
+	if (!sg_covers(req->sg, req->sg_cnt, req->data_len))
+		return -EINVAL;
 	req->bounce = kmalloc(req->data_len, GFP_ATOMIC | __GFP_NOWARN);
 	if (!req->bounce)
 		return -ENOMEM;
@@ -426,18 +319,44 @@ static int map_read(struct rtrs_clt_req *req)
 		if (err)
 			return err;
 	}
+	if (req->mr->length < req->data_len)
+		return -EINVAL;
 	ib_update_fast_reg_key(req->mr, ib_inc_rkey(req->mr->rkey));
 	req->key_valid = true;
 	return 0;
 }
 
+/* The data of a write as SGEs. */
+static int map_write(struct rtrs_clt_req *req)
+{
+	u32 lkey = req->con->link->dev->pd->local_dma_lkey;
+	u32 i, left = req->data_len;
+	struct ib_sge *sge = req->sge;
+	struct scatterlist *sg;
+	int err;
+
+	err = map_sg(req, req->sg, req->sg_cnt);
+	if (err)
+		return err;
+	for_each_sg(req->map, sg, req->map_used, i) {
+		if (!left)
+			break;
+		sge->addr = sg_dma_address(sg);
+		sge->length = min(sg_dma_len(sg), left);
+		sge->lkey = lkey;
+		left -= sge->length;
+		sge++;
+	}
+	req->nr_sge = sge - req->sge;
+	return left ? -EINVAL : 0;
+}
+
 static int req_map(struct rtrs_clt_req *req)
 {
+	req->nr_sge = 0;
 	if (!req->data_len)
 		return 0;
-	if (req->dir == READ)
-		return map_read(req);
-	return map_sg(req, req->sg, req->sg_cnt);
+	return req->dir == READ ? map_read(req) : map_write(req);
 }
 
 /* Posting */
@@ -524,23 +443,6 @@ static int post_read(struct rtrs_clt_req *req)
 	return req_post(req, req->key_valid ? &reg.wr : &wr.wr);
 }
 
-/* The data of a write as SGEs; returns their number. */
-static u32 write_sges(struct rtrs_clt_req *req)
-{
-	u32 lkey = req->con->link->dev->pd->local_dma_lkey;
-	u32 left = req->data_len;
-	struct ib_sge *sge = req->sge;
-	struct scatterlist *sg = req->map;
-
-	for (; left; sg = sg_next(sg), sge++) {
-		sge->addr = sg_dma_address(sg);
-		sge->length = min(sg_dma_len(sg), left);
-		sge->lkey = lkey;
-		left -= sge->length;
-	}
-	return sge - req->sge;
-}
-
 /* Plain writes for the SGEs that one work request cannot hold. */
 static u32 write_split(struct rtrs_clt_req *req, struct ib_rdma_wr *wr,
 		       struct ib_sge **sge, u32 *nr_sge, u32 *chunk_off)
@@ -577,7 +479,7 @@ static int post_write(struct rtrs_clt_req *req)
 
 	msg->type = cpu_to_le16(RTRS_MSG_WRITE);
 	msg->usr_len = cpu_to_le16(req->usr_len);
-	nr_sge = write_sges(req);
+	nr_sge = req->nr_sge;
 	msg_sge(req, sizeof(*msg), &sge[nr_sge++]);
 
 	last = write_split(req, wr, &sge, &nr_sge, &chunk_off);
@@ -878,6 +780,7 @@ void rtrs_clt_reqs_sweep(struct rtrs_clt_link *link)
 		if (req->key_valid) {
 			ib_dereg_mr(req->mr);
 			req->mr = NULL;
+			req->key_valid = false;
 		}
 		if (atomic_read(&req->state) == RTRS_REQ_ANSWERED)
 			req_finish(req, req->status);

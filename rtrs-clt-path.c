@@ -27,7 +27,12 @@
 #include "rtrs-clt.h"
 #include "rtrs-clt-trace.h"
 
-static struct workqueue_struct *rtrs_clt_wq;
+/*
+ * I/O waits for recovery, which must not wait for memory.  Connecting may, and
+ * the CM's address queries, which it cancels, do.
+ */
+static struct workqueue_struct *rtrs_clt_recovery_wq;
+static struct workqueue_struct *rtrs_clt_connect_wq;
 
 /* The steps that a path can take: bit n of entry m is set for m -> n. */
 static const u8 path_steps[] = {
@@ -42,6 +47,17 @@ static const u8 path_steps[] = {
 	[RTRS_CLT_CLOSING] = BIT(RTRS_CLT_CLOSED),
 	[RTRS_CLT_CLOSED] = BIT(RTRS_CLT_CONNECTING) | BIT(RTRS_CLT_CLOSING),
 };
+
+/* The step and the hand-over to the work that owns the new state are one. */
+static void path_hand_over_locked(struct rtrs_clt_path *path)
+{
+	lockdep_assert_held(&path->lock);
+	if (path->state == RTRS_CLT_RECOVERING)
+		queue_work(rtrs_clt_recovery_wq, &path->recovery_work);
+	else if (path->state == RTRS_CLT_WAITING)
+		queue_delayed_work(rtrs_clt_connect_wq, &path->connect_work,
+				   path->delay);
+}
 
 /*
  * The one place that changes the state.  Returns whether it did; @old is set
@@ -60,6 +76,7 @@ static bool path_step(struct rtrs_clt_path *path, enum rtrs_clt_path_state new,
 	if (done) {
 		WRITE_ONCE(path->state, new);
 		path->changed = ktime_get_real_seconds();
+		path_hand_over_locked(path);
 	}
 	spin_unlock_irqrestore(&path->lock, flags);
 	if (done)
@@ -90,8 +107,7 @@ bool rtrs_clt_path_ending(struct rtrs_clt_path *path)
  */
 void rtrs_clt_path_recover(struct rtrs_clt_path *path)
 {
-	if (path_step(path, RTRS_CLT_RECOVERING, NULL))
-		queue_work(rtrs_clt_wq, &path->recovery_work);
+	path_step(path, RTRS_CLT_RECOVERING, NULL);
 }
 
 /* Adopt what the server offers; the first path of the session decides. */
@@ -121,9 +137,53 @@ static int sess_adopt(struct rtrs_clt_sess *sess, struct rtrs_clt_link *link)
 	return 0;
 }
 
+/* The session has one more connected path; the ULP hears of the first. */
+static void path_count_locked(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+
+	lockdep_assert_held(&sess->link_lock);
+	path->counted = true;
+	if (!sess->nr_connected++ && sess->events)
+		sess->ops.link_ev(sess->ops.priv, RTRS_CLT_LINK_EV_RECONNECTED);
+}
+
+/**
+ * rtrs_clt_path_listed() - a path is in its session's list now
+ * @path: path; the caller holds the session's lock
+ *
+ * From here on it can carry requests, so now the ULP may hear of it.
+ *
+ * Context: Process; sleeps; calls the ULP.
+ */
+void rtrs_clt_path_listed(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_sess *sess = path->sess;
+
+	lockdep_assert_held(&sess->lock);
+	mutex_lock(&sess->link_lock);
+	path->listed = true;
+	if (READ_ONCE(path->state) == RTRS_CLT_CONNECTED)
+		path_count_locked(path);
+	mutex_unlock(&sess->link_lock);
+}
+
+/* An error before the gate was open has knocked in vain. */
+static void path_knock_again(struct rtrs_clt_path *path)
+{
+	struct rtrs_clt_link *link;
+
+	rcu_read_lock();
+	link = rcu_dereference(path->link);
+	if (link && READ_ONCE(link->err))
+		rtrs_clt_path_recover(path);
+	rcu_read_unlock();
+}
+
 /*
- * Publish a complete link and tell the ULP.  The recovery of this link waits
- * for link_lock before it tells the contrary.
+ * Publish a complete link and tell the ULP.  Right after the step the link is
+ * the recovery's, if it breaks; the recovery waits for link_lock before it
+ * tells the ULP the contrary.
  */
 static int path_publish(struct rtrs_clt_path *path, struct rtrs_clt_link *link)
 {
@@ -134,13 +194,6 @@ static int path_publish(struct rtrs_clt_path *path, struct rtrs_clt_link *link)
 	err = sess_adopt(sess, link);
 	if (err)
 		goto unlock;
-	rcu_assign_pointer(path->link, link);
-	if (!path_step(path, RTRS_CLT_CONNECTED, NULL)) {
-		RCU_INIT_POINTER(path->link, NULL);
-		synchronize_rcu();
-		err = -ECONNABORTED;
-		goto unlock;
-	}
 	rtrs_clt_info(path, "%sconnected on %s port %u: %u connections, queue depth %u, I/O size %u\n",
 		      path->established ? "re" : "", path->hca_name,
 		      path->hca_port, link->nr_cons, link->geo.queue_depth,
@@ -148,8 +201,16 @@ static int path_publish(struct rtrs_clt_path *path, struct rtrs_clt_link *link)
 	path->established = true;
 	path->attempts = 0;
 	rtrs_hb_start(&link->hb);
-	if (!sess->nr_connected++ && sess->events)
-		sess->ops.link_ev(sess->ops.priv, RTRS_CLT_LINK_EV_RECONNECTED);
+	rcu_assign_pointer(path->link, link);
+	if (!path_step(path, RTRS_CLT_CONNECTED, NULL)) {
+		RCU_INIT_POINTER(path->link, NULL);
+		synchronize_rcu();
+		err = -ECONNABORTED;
+		goto unlock;
+	}
+	path_knock_again(path);
+	if (path->listed)
+		path_count_locked(path);
 unlock:
 	mutex_unlock(&sess->link_lock);
 	return err;
@@ -167,16 +228,17 @@ static void path_unpublish(struct rtrs_clt_path *path)
 	rtrs_clt_link_destroy(link);
 
 	mutex_lock(&sess->link_lock);
-	if (!--sess->nr_connected && sess->events)
+	if (path->counted && !--sess->nr_connected && sess->events)
 		sess->ops.link_ev(sess->ops.priv,
 				  RTRS_CLT_LINK_EV_DISCONNECTED);
+	path->counted = false;
 	mutex_unlock(&sess->link_lock);
 }
 
 /* 0, or why there will be no other try. */
-static int path_pause(struct rtrs_clt_path *path)
+static int path_pause(struct rtrs_clt_path *path, u32 ms)
 {
-	long left = msecs_to_jiffies(RTRS_CLT_BUSY_MS);
+	long left = msecs_to_jiffies(ms);
 
 	left = wait_event_interruptible_timeout(path->sess->wait,
 						rtrs_clt_path_ending(path),
@@ -195,15 +257,16 @@ static struct rtrs_clt_link *path_create_link(struct rtrs_clt_path *path)
 	unsigned long deadline = jiffies +
 				 msecs_to_jiffies(RTRS_CLT_CONNECT_MS);
 	struct rtrs_clt_link *link;
+	u32 ms = RTRS_CLT_BUSY_MS;
 	int err;
 
-	for (;;) {
+	for (;; ms = min_t(u32, 2 * ms, MSEC_PER_SEC)) {
 		path->recon_cnt++;
 		link = rtrs_clt_link_create(path);
 		if (!IS_ERR(link) || PTR_ERR(link) != -EBUSY ||
 		    time_after(jiffies, deadline))
 			return link;
-		err = path_pause(path);
+		err = path_pause(path, ms);
 		if (err)
 			return ERR_PTR(err);
 	}
@@ -225,12 +288,8 @@ static int path_attempt(struct rtrs_clt_path *path)
 	if (err) {
 		path->attempts++;
 		path->last_err = err;
-		return err;
 	}
-	/* An error before the gate was open has knocked in vain. */
-	if (READ_ONCE(link->err))
-		rtrs_clt_path_recover(path);
-	return 0;
+	return err;
 }
 
 /* No link, state RECOVERING or CONNECTING: wait for the next attempt, or end */
@@ -238,8 +297,10 @@ static void path_wait(struct rtrs_clt_path *path, int err)
 {
 	struct rtrs_clt_sess *sess = path->sess;
 	int max = READ_ONCE(sess->max_reconnect_attempts);
-	unsigned long delay = sess->reconnect_delay * MSEC_PER_SEC;
+	u32 ms = sess->reconnect_delay * MSEC_PER_SEC;
 
+	if (rtrs_clt_path_ending(path))
+		return;
 	if (err == -EREMCHG || (max >= 0 && path->attempts >= max)) {
 		if (path_step(path, RTRS_CLT_CLOSED, NULL))
 			rtrs_clt_warn(path,
@@ -248,10 +309,9 @@ static void path_wait(struct rtrs_clt_path *path, int err)
 		return;
 	}
 	/* Not all clients at once. */
-	delay += get_random_u32() % (MSEC_PER_SEC / 2);
-	if (path_step(path, RTRS_CLT_WAITING, NULL))
-		queue_delayed_work(rtrs_clt_wq, &path->connect_work,
-				   msecs_to_jiffies(delay));
+	ms += get_random_u32() % (MSEC_PER_SEC / 2);
+	path->delay = msecs_to_jiffies(ms);
+	path_step(path, RTRS_CLT_WAITING, NULL);
 }
 
 static void path_recovery_work(struct work_struct *work)
@@ -311,8 +371,8 @@ static void path_close(struct rtrs_clt_path *path)
 
 	path_step(path, RTRS_CLT_CLOSING, &old);
 	wake_up_all(&path->sess->wait);	/* A handshake gives up. */
-	cancel_delayed_work_sync(&path->connect_work);
 	flush_work(&path->recovery_work);
+	cancel_delayed_work_sync(&path->connect_work);
 	if (old == RTRS_CLT_CONNECTED) {
 		path_unpublish(path);
 		rtrs_clt_info(path, "disconnected\n");
@@ -453,12 +513,21 @@ void rtrs_clt_path_destroy(struct rtrs_clt_path *path)
 
 int rtrs_clt_path_module_init(void)
 {
-	rtrs_clt_wq = alloc_workqueue("rtrs_clt", WQ_UNBOUND | WQ_MEM_RECLAIM,
-				      0);
-	return rtrs_clt_wq ? 0 : -ENOMEM;
+	rtrs_clt_recovery_wq = alloc_workqueue("rtrs_clt_recovery",
+					       WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rtrs_clt_recovery_wq)
+		return -ENOMEM;
+	rtrs_clt_connect_wq = alloc_workqueue("rtrs_clt_connect", WQ_UNBOUND,
+					      0);
+	if (!rtrs_clt_connect_wq) {
+		destroy_workqueue(rtrs_clt_recovery_wq);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 void rtrs_clt_path_module_exit(void)
 {
-	destroy_workqueue(rtrs_clt_wq);
+	destroy_workqueue(rtrs_clt_connect_wq);
+	destroy_workqueue(rtrs_clt_recovery_wq);
 }

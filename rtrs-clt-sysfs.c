@@ -186,14 +186,18 @@ static int order_disconnect(struct rtrs_clt_path *path,
 
 PATH_FILE(disconnect, 0644, NULL, order_disconnect);
 
-/* The removal of the directory must not wait for this writer. */
+/*
+ * Until the path is claimed, this writer keeps others from freeing it; after
+ * that the removal of the directory must not wait for this writer.
+ */
 static int order_remove(struct rtrs_clt_path *path,
 			const struct path_file *file)
 {
-	if (sysfs_remove_file_self(&path->kobj, &file->attr) &&
-	    rtrs_clt_remove_path(path))
-		return 0;
-	return -ENODEV;
+	if (!rtrs_clt_claim_path(path))
+		return -ENODEV;
+	sysfs_remove_file_self(&path->kobj, &file->attr);
+	rtrs_clt_path_destroy(path);
+	return 0;
 }
 
 PATH_FILE(remove_path, 0644, NULL, order_remove);

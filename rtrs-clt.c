@@ -113,6 +113,7 @@ static int sess_add_path_locked(struct rtrs_clt_sess *sess,
 			return err;
 	}
 	list_add_tail_rcu(&path->entry, &sess->paths);
+	rtrs_clt_path_listed(path);
 	return 0;
 }
 
@@ -168,13 +169,13 @@ int rtrs_clt_add_path(struct rtrs_clt_sess *sess, const struct rtrs_addr *addr)
 }
 
 /**
- * rtrs_clt_remove_path() - remove a path from an open session
- * @path: path; gone on return
+ * rtrs_clt_claim_path() - take a path out of an open session
+ * @path: path that cannot be freed at the moment
  *
  * Context: Process; sleeps.
- * Return: false if somebody else is removing it; the path may be gone then.
+ * Return: true if the caller is to destroy it; false if somebody else is.
  */
-bool rtrs_clt_remove_path(struct rtrs_clt_path *path)
+bool rtrs_clt_claim_path(struct rtrs_clt_path *path)
 {
 	struct rtrs_clt_sess *sess = path->sess;
 	bool claimed;
@@ -182,8 +183,6 @@ bool rtrs_clt_remove_path(struct rtrs_clt_path *path)
 	mutex_lock(&sess->lock);
 	claimed = rtrs_clt_path_claim_locked(path);
 	mutex_unlock(&sess->lock);
-	if (claimed)
-		rtrs_clt_path_destroy(path);
 	return claimed;
 }
 
@@ -245,7 +244,7 @@ static void sess_end(struct rtrs_clt_sess *sess)
 }
 
 static int check_open(const struct rtrs_clt_ops *ops, const char *name,
-		      size_t path_cnt, u32 nr_poll_queues)
+		      size_t path_cnt, s16 max_reconnects, u32 nr_poll_queues)
 {
 	const char *rule = NULL;
 
@@ -255,6 +254,9 @@ static int check_open(const struct rtrs_clt_ops *ops, const char *name,
 		;
 	else if (!path_cnt || path_cnt > RTRS_MAX_PATHS)
 		rule = "number of paths must be 1..128";
+	else if (max_reconnects < -1 ||
+		 max_reconnects > RTRS_CLT_MAX_RECONNECTS)
+		rule = "max_reconnect_attempts must be -1..9999";
 	else if (nr_poll_queues > U16_MAX - 1 - num_possible_cpus())
 		rule = "too many poll queues";
 	if (!rule)
@@ -274,7 +276,8 @@ struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops,
 	struct rtrs_clt_sess *sess;
 	int err;
 
-	err = check_open(ops, pathname, path_cnt, nr_poll_queues);
+	err = check_open(ops, pathname, path_cnt, max_reconnect_attempts,
+			 nr_poll_queues);
 	if (err)
 		return ERR_PTR(err);
 	sess = sess_alloc(ops, pathname);

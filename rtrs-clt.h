@@ -190,6 +190,9 @@ struct rtrs_clt_sess {
  * @nr_reconnects: attempts to reconnect that worked, and that failed
  * @admin: serializes reconnect and disconnect
  * @dying: the path is on its way out, a handshake shall be given up
+ * @listed: in the session's list; under the session's link_lock
+ * @counted: in the session's nr_connected; under the session's link_lock
+ * @delay: jiffies from WAITING to the next attempt
  * @lock: protects @state, @changed
  * @state: see enum rtrs_clt_path_state
  * @link: the link while CONNECTED, else NULL
@@ -222,6 +225,9 @@ struct rtrs_clt_path {
 
 	struct mutex admin;	/* Serializes reconnect and disconnect. */
 	bool dying;
+	bool listed;
+	bool counted;
+	unsigned long delay;
 	spinlock_t lock;	/* Protects state, changed. */
 	enum rtrs_clt_path_state state;
 	struct rtrs_clt_link __rcu *link;
@@ -280,6 +286,7 @@ enum rtrs_clt_req_state {
  * @map: scatterlist that is mapped for DMA: @sg, or @bounce_sg
  * @map_cnt: its elements; 0 if nothing is mapped
  * @map_used: its elements after mapping
+ * @nr_sge: elements of @sge that a write's data takes
  * @bounce: intermediate buffer of a read with gaps, or NULL
  * @bounce_sg: @bounce as a scatterlist
  * @mr: memory region of a read
@@ -317,6 +324,7 @@ struct rtrs_clt_req {
 	void *msg;
 	dma_addr_t msg_dma;
 	struct ib_sge *sge;
+	u32 nr_sge;
 	struct ib_cqe cqe;
 };
 
@@ -397,7 +405,7 @@ static inline struct rtrs_clt_con *to_clt_con(struct rtrs_con *con)
 /* rtrs-clt.c */
 int __must_check rtrs_clt_add_path(struct rtrs_clt_sess *sess,
 				   const struct rtrs_addr *addr);
-bool rtrs_clt_remove_path(struct rtrs_clt_path *path);
+bool rtrs_clt_claim_path(struct rtrs_clt_path *path);
 
 /* rtrs-clt-path.c */
 int rtrs_clt_path_module_init(void);
@@ -406,6 +414,7 @@ struct rtrs_clt_path *rtrs_clt_path_create(struct rtrs_clt_sess *sess,
 					   const struct rtrs_addr *addr,
 					   bool first);
 bool rtrs_clt_path_claim_locked(struct rtrs_clt_path *path);
+void rtrs_clt_path_listed(struct rtrs_clt_path *path);
 void rtrs_clt_path_destroy(struct rtrs_clt_path *path);
 int __must_check rtrs_clt_path_connect(struct rtrs_clt_path *path);
 int __must_check rtrs_clt_path_reconnect(struct rtrs_clt_path *path);
@@ -434,9 +443,11 @@ void rtrs_clt_link_destroy(struct rtrs_clt_link *link);
 void rtrs_clt_link_error(struct rtrs_clt_link *link, int err,
 			 const char *what);
 
-/* rtrs-clt-io.c */
+/* rtrs-clt-permit.c */
 int __must_check rtrs_clt_permits_alloc(struct rtrs_clt_sess *sess);
 void rtrs_clt_permits_free(struct rtrs_clt_sess *sess);
+
+/* rtrs-clt-io.c */
 int __must_check rtrs_clt_reqs_alloc(struct rtrs_clt_link *link);
 void rtrs_clt_reqs_free(struct rtrs_clt_link *link);
 void rtrs_clt_reqs_sweep(struct rtrs_clt_link *link);

@@ -246,7 +246,7 @@ int rtrs_con_create_qp(struct rtrs_con *con, const struct rtrs_qp_attrs *attrs)
 		.cap.max_send_sge = attrs->send_sge,
 		.cap.max_recv_sge = 1,
 	};
-	u32 most = max(init.cap.max_send_wr, init.cap.max_recv_wr);
+	u32 nr_cqe, most = max(init.cap.max_send_wr, init.cap.max_recv_wr);
 	int err;
 
 	if (most > min_t(u32, dev_attrs->max_qp_wr, INT_MAX)) {
@@ -254,8 +254,14 @@ int rtrs_con_create_qp(struct rtrs_con *con, const struct rtrs_qp_attrs *attrs)
 		       con->dev->ib_dev->name, most, (u32)dev_attrs->max_qp_wr);
 		return -EOPNOTSUPP;
 	}
-	err = rtrs_con_get_cq(con, attrs,
-			      init.cap.max_send_wr + init.cap.max_recv_wr);
+	nr_cqe = init.cap.max_send_wr + init.cap.max_recv_wr;
+	/* The pool would look for a completion queue with so much room for ever */
+	if (nr_cqe > min_t(u32, dev_attrs->max_cqe, INT_MAX)) {
+		pr_err("%s: a completion queue of %u entries is needed, the device has %u at most: lower the server's sess_queue_depth\n",
+		       con->dev->ib_dev->name, nr_cqe, (u32)dev_attrs->max_cqe);
+		return -EOPNOTSUPP;
+	}
+	err = rtrs_con_get_cq(con, attrs, nr_cqe);
 	if (err)
 		return err;
 	init.send_cq = con->cq;
