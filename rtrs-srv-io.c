@@ -10,8 +10,8 @@
  * request is checked and the ULP called, which may sleep.
  *
  * The ULP finishes the operation in whatever context it likes.  The answer is
- * one chain of work requests: the data of a read, the chunk's next key (secure
- * mode), the invalidation that a client asked for, the answer itself; where
+ * one chain of work requests: the chunk's next key (secure mode), the data of a
+ * read, the invalidation that a client asked for, the answer itself; where
  * nothing is in between, data and answer are one work request.
  *
  * The receive is posted again first of all, so an honest client always finds
@@ -144,6 +144,12 @@ static bool rtrs_srv_sq_has_room(struct rtrs_srv_con *con)
 	return con->sq_size - con->sq_used >= RTRS_SRV_ANSWER_WR;
 }
 
+/* The next entry of the ring that sq_counts is. */
+static u32 rtrs_srv_sq_next(const struct rtrs_srv_con *con, u32 entry)
+{
+	return entry + 1 < con->sq_size ? entry + 1 : 0;
+}
+
 /* Posts work requests that there is room for; decides whether to signal. */
 static int rtrs_srv_sq_post_locked(struct rtrs_srv_con *con,
 				   struct ib_send_wr *first,
@@ -155,7 +161,8 @@ static int rtrs_srv_sq_post_locked(struct rtrs_srv_con *con,
 	if (con->sq_quiet >= con->sq_signal)
 		last->send_flags |= IB_SEND_SIGNALED;
 	if (last->send_flags & IB_SEND_SIGNALED) {
-		con->sq_counts[con->sq_head++ % con->sq_size] = con->sq_quiet;
+		con->sq_counts[con->sq_head] = con->sq_quiet;
+		con->sq_head = rtrs_srv_sq_next(con, con->sq_head);
 		con->sq_quiet = 0;
 		if (!last->wr_cqe)
 			last->wr_cqe = &con->signal_cqe;
@@ -175,7 +182,8 @@ static void rtrs_srv_sq_retire(struct rtrs_srv_con *con)
 	unsigned long flags;
 
 	spin_lock_irqsave(&con->sq_lock, flags);
-	con->sq_used -= con->sq_counts[con->sq_tail++ % con->sq_size];
+	con->sq_used -= con->sq_counts[con->sq_tail];
+	con->sq_tail = rtrs_srv_sq_next(con, con->sq_tail);
 	while (!list_empty(&con->backlog) && rtrs_srv_sq_has_room(con) &&
 	       rtrs_srv_path_connected(con->path)) {
 		op = list_first_entry(&con->backlog, struct rtrs_srv_op, entry);
@@ -330,10 +338,15 @@ static void rtrs_srv_build_answer(struct rtrs_srv_chain *chain,
 	bool data = req->has_desc && req->data_len && !op->status;
 	u32 imm = rtrs_imm_rsp(inv, op->id, op->status);
 
-	if (data)
-		rtrs_srv_chain_data(chain, op);
+	/*
+	 * The registration comes first: behind the data, rxe would do it again,
+	 * and fail, when it has to send the data again.  Nobody knows the key
+	 * before the answer brings it.
+	 */
 	if (rtrs_srv_secure)
 		rtrs_srv_chain_reg(chain, op);
+	if (data)
+		rtrs_srv_chain_data(chain, op);
 	if (inv)
 		rtrs_srv_chain_inv(chain, op);
 	if (rtrs_srv_secure) {
@@ -425,6 +438,31 @@ static void rtrs_srv_chunk_release(struct rtrs_srv_op *op)
 	}
 	chunk->owner = next;
 	spin_unlock_irqrestore(&chunk->lock, flags);
+	if (!rtrs_srv_path_connected(op->path))
+		rtrs_srv_wake_up_works();
+}
+
+/**
+ * rtrs_srv_sess_has_orphans() - does the ULP work for paths that are gone
+ * @sess: session with chunks
+ *
+ * Context: Process.
+ * Return: true if it has a request of a path that is not connected any more.
+ */
+bool rtrs_srv_sess_has_orphans(struct rtrs_srv_sess *sess)
+{
+	struct rtrs_srv_chunk *chunk;
+	bool orphan = false;
+	u32 i;
+
+	for (i = 0; i < rtrs_srv_geo.queue_depth && !orphan; i++) {
+		chunk = &sess->chunks[i];
+		spin_lock_irq(&chunk->lock);
+		orphan = chunk->owner &&
+			 !rtrs_srv_path_connected(chunk->owner->path);
+		spin_unlock_irq(&chunk->lock);
+	}
+	return orphan;
 }
 
 /* The ULP */
@@ -479,7 +517,8 @@ static bool rtrs_srv_op_parse(struct rtrs_srv_op *op)
 static void rtrs_srv_op_work(struct work_struct *work)
 {
 	struct rtrs_srv_op *op = container_of(work, struct rtrs_srv_op, work);
-	struct rtrs_srv_sess *sess = op->path->sess;
+	struct rtrs_srv_path *path = op->path;
+	struct rtrs_srv_sess *sess = path->sess;
 	void *data = rtrs_srv_op_chunk(op)->data;
 	const struct rtrs_io_req *req = &op->req;
 	int err;
@@ -494,11 +533,14 @@ static void rtrs_srv_op_work(struct work_struct *work)
 	op->dir = req->write ? WRITE : READ;
 	rtrs_srv_stats_count(op);
 	trace_rtrs_srv_op_deliver(op);
+	/* The session must not end before the callback has returned. */
+	percpu_ref_get(&path->ops_ref);
 	err = sess->ctx->ops.rdma_ev(READ_ONCE(sess->priv), op, data,
 				     req->data_len, data + req->data_len,
 				     req->usr_len);
 	if (err)
 		rtrs_srv_resp_rdma(op, err);
+	percpu_ref_put(&path->ops_ref);
 }
 
 /* Requests */
@@ -539,6 +581,7 @@ static void rtrs_srv_request(struct rtrs_srv_con *con, u32 payload)
 		return;
 	}
 	op->con = con;
+	op->cid = con->c.cid;
 	op->off = payload & ((1u << off_bits) - 1);
 	op->answered = false;
 	trace_rtrs_srv_op_receive(op);

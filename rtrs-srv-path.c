@@ -81,7 +81,7 @@ bool rtrs_srv_path_close(struct rtrs_srv_path *path)
 		return false;
 	atomic_dec(&path->sess->nr_live);
 	wake_up_all(&path->wait);
-	rtrs_srv_sess_wake_names();
+	rtrs_srv_wake_up_works();
 	queue_work(rtrs_srv_wq, &path->close_work);
 	return true;
 }
@@ -200,7 +200,7 @@ static void rtrs_srv_path_up(struct work_struct *work)
 						  up_work);
 
 	if (rtrs_srv_path_learn_name(path) || rtrs_srv_path_get_mem(path) ||
-	    rtrs_srv_path_publish(path))
+	    rtrs_srv_sess_wait_orphans(path) || rtrs_srv_path_publish(path))
 		return;
 	rtrs_srv_path_go(path);
 }

@@ -80,7 +80,7 @@ DECLARE_EVENT_CLASS(rtrs_srv_op,
 	TP_fast_assign(
 		strscpy(__entry->sess, rtrs_srv_sess_name(op->path->sess),
 			RTRS_SRV_TRACE_NAME);
-		__entry->cid = op->con->c.cid;
+		__entry->cid = op->cid;
 		__entry->chunk = op->id;
 		__entry->off = op->off;
 		__entry->write = op->req.write;

@@ -66,7 +66,7 @@ MODULE_PARM_DESC(sess_queue_depth,
 /* Protects rtrs_srv_names, and that a session has a name.  Irqs on. */
 static DEFINE_SPINLOCK(rtrs_srv_names_lock);
 static LIST_HEAD(rtrs_srv_names);
-static DECLARE_WAIT_QUEUE_HEAD(rtrs_srv_names_wait);
+static DECLARE_WAIT_QUEUE_HEAD(rtrs_srv_up_wait);
 
 /**
  * rtrs_srv_new_id() - number for an object, for the log
@@ -217,7 +217,7 @@ static void rtrs_srv_sess_destroy(struct rtrs_srv_sess *sess)
 	spin_lock(&rtrs_srv_names_lock);
 	list_del(&sess->name_entry);
 	spin_unlock(&rtrs_srv_names_lock);
-	rtrs_srv_sess_wake_names();
+	rtrs_srv_wake_up_works();
 	rtrs_srv_free_chunks(sess->chunks);
 	mutex_destroy(&sess->lock);
 	pr_debug("destroyed srv_sess %u\n", sess->id);
@@ -278,10 +278,17 @@ const char *rtrs_srv_sess_name(struct rtrs_srv_sess *sess)
 	return smp_load_acquire(&sess->named) ? sess->name : "(new session)";
 }
 
-/* Whoever waits for a name, or for something that lets it stop waiting. */
-void rtrs_srv_sess_wake_names(void)
+/**
+ * rtrs_srv_wake_up_works() - something that paths on their way up wait for
+ *
+ * A name is free, a request of a path that is gone is finished, or a path is
+ * closing.
+ *
+ * Context: Any.
+ */
+void rtrs_srv_wake_up_works(void)
 {
-	wake_up_all(&rtrs_srv_names_wait);
+	wake_up_all(&rtrs_srv_up_wait);
 }
 
 /*
@@ -329,12 +336,32 @@ int rtrs_srv_sess_set_name(struct rtrs_srv_path *path, const char *name)
 {
 	int err;
 
-	wait_event_timeout(rtrs_srv_names_wait,
+	wait_event_timeout(rtrs_srv_up_wait,
 			   (err = rtrs_srv_sess_try_name(path->sess, name)) !=
 			   -EAGAIN ||
 			   rtrs_srv_path_state(path) != RTRS_SRV_CONNECTING,
 			   RTRS_SRV_NAME_WAIT_S * HZ);
 	return err;
+}
+
+/**
+ * rtrs_srv_sess_wait_orphans() - wait for requests of paths that are gone
+ * @path: path of the session, on its way up
+ *
+ * The client may have given such a request up already, and would write over
+ * its chunk, or see it overtake a newer one, if it could send requests again
+ * while the ULP is still busy with it.
+ *
+ * Context: Process; sleeps until the ULP has finished them.
+ * Return: 0, or -ECONNABORTED if @path is closing.
+ */
+int rtrs_srv_sess_wait_orphans(struct rtrs_srv_path *path)
+{
+	wait_event(rtrs_srv_up_wait,
+		   !rtrs_srv_sess_has_orphans(path->sess) ||
+		   rtrs_srv_path_state(path) != RTRS_SRV_CONNECTING);
+	return rtrs_srv_path_state(path) == RTRS_SRV_CONNECTING ?
+	       0 : -ECONNABORTED;
 }
 
 /**

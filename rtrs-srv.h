@@ -163,7 +163,9 @@ enum rtrs_srv_path_state {
 /**
  * struct rtrs_srv_op - one request
  * @path: path that it came over
- * @con: connection that it came over and is answered on
+ * @con: connection that it came over and is answered on; gone once the path
+ *	is CLOSED
+ * @cid: its number
  * @id: number of the chunk
  * @dir: READ or WRITE, from the client's point of view
  * @off: offset of the message header in the chunk
@@ -184,6 +186,7 @@ enum rtrs_srv_path_state {
 struct rtrs_srv_op {
 	struct rtrs_srv_path *path;
 	struct rtrs_srv_con *con;
+	u16 cid;
 	u32 id;
 	int dir;
 	u32 off;
@@ -419,8 +422,9 @@ void rtrs_srv_sess_del_path(struct rtrs_srv_path *path);
 const char *rtrs_srv_sess_name(struct rtrs_srv_sess *sess);
 int __must_check rtrs_srv_sess_set_name(struct rtrs_srv_path *path,
 					const char *name);
-void rtrs_srv_sess_wake_names(void);
+void rtrs_srv_wake_up_works(void);
 int __must_check rtrs_srv_sess_get_chunks(struct rtrs_srv_path *path);
+int __must_check rtrs_srv_sess_wait_orphans(struct rtrs_srv_path *path);
 int __must_check rtrs_srv_sess_link(struct rtrs_srv_path *path);
 void rtrs_srv_sess_unlink(struct rtrs_srv_path *path);
 
@@ -467,6 +471,7 @@ void rtrs_srv_con_init_sq(struct rtrs_srv_con *con);
 void rtrs_srv_con_purge(struct rtrs_srv_con *con);
 void rtrs_srv_op_init(struct rtrs_srv_op *op, struct rtrs_srv_path *path,
 		      u32 id);
+bool rtrs_srv_sess_has_orphans(struct rtrs_srv_sess *sess);
 int rtrs_srv_io_init(void);
 void rtrs_srv_io_exit(void);
 
