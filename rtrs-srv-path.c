@@ -17,10 +17,10 @@
  * The close work takes the path off the device without waiting for the ULP:
  * after it no QP, MR, DMA mapping or cm_id is left, so that a device can be
  * removed while the ULP sits on a request, and the path is no longer in its
- * session's list, so that the client may connect it anew.  When the ULP has finished the last
- * of its operations, the end work tells it that the session is gone, if this
- * was the last path, and frees what is left.  An operation that is finished
- * after the path's end is swallowed.
+ * session's list, so that the client may connect it anew.  When the ULP has
+ * finished the last of its operations, the end work tells it that the session
+ * is gone, if this was the last path, and frees what is left.  An operation
+ * that is finished after the path's end is swallowed.
  *
  * A path that does not become CONNECTED within its deadline is closed; there
  * is no other limit to how slowly a client may connect.
@@ -507,6 +507,10 @@ static int rtrs_srv_path_add_con_locked(struct rtrs_srv_path *path,
 					const char **rule)
 {
 	lockdep_assert_held(&path->lock);
+	if ((s16)(req->recon_cnt - path->recon_cnt) < 0) {
+		*rule = "the request is of an older attempt";
+		return -ECONNRESET;
+	}
 	if (path->recon_cnt != req->recon_cnt ||
 	    path->state >= RTRS_SRV_CLOSING) {
 		*rule = "the path's previous incarnation is closing";
