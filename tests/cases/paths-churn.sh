@@ -4,12 +4,12 @@
 # description: policies change and paths come and go under load
 # uses: ulp
 # timeout: 90
-# variant: one-path paths=1 changes=80
-# variant: two-paths paths=2 changes=80
-# variant: four-paths paths=4 changes=80
-# variant: one-path-long when=check-long timeout=3600 paths=1 changes=10000
-# variant: two-paths-long when=check-long timeout=3600 paths=2 changes=10000
-# variant: four-paths-long when=check-long timeout=3600 paths=4 changes=10000
+# variant: one-path paths=1 changes=300
+# variant: two-paths paths=2 changes=300
+# variant: four-paths paths=4 changes=300
+# variant: one-path-long when=check-long timeout=1800 paths=1 changes=10000
+# variant: two-paths-long when=check-long timeout=1800 paths=2 changes=10000
+# variant: four-paths-long when=check-long timeout=1800 paths=4 changes=10000
 
 # shellcheck source=tests/lib/ulp.sh
 . /tests/lib/ulp.sh

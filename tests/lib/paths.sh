@@ -124,14 +124,19 @@ goes_on()
 
 # Faults of link N, each with its end
 
+# link_down LINK, link_up LINK: this side's network device has no carrier. To
+# set it down is another thing: without a route, rxe of 6.1 breaks its QP 1, and
+# nothing that the CM has sent over it ever ends.
 link_down()
 {
-	ip link set "$(net_of "$1")" down
+	send "link $1 off"
+	answer >/dev/null
 }
 
 link_up()
 {
-	ip link set "$(net_of "$1")" up
+	send "link $1 on"
+	answer >/dev/null
 }
 
 # deaf LINK: nothing that is sent to this side arrives

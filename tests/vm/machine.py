@@ -19,6 +19,7 @@ COMMAND_LINE = (
 )
 
 DISK_BYTES = 64 << 20
+MONITOR_SECONDS = 20
 
 
 @dataclass
@@ -108,6 +109,7 @@ class Machine:
                                         stderr=subprocess.STDOUT)
         self.control = self.connect("control")
         self.emergency = self.connect("emergency")
+        self.monitor = self.connect("monitor")
 
     def command(self) -> list[str]:
         """QEMU's command line."""
@@ -117,7 +119,8 @@ class Machine:
             "-smp", str(setup.smp), "-m", str(setup.mem), "-nodefaults", "-no-user-config",
             "-display", "none", "-no-reboot", "-kernel", str(setup.image),
             "-initrd", str(setup.initramfs), "-append", COMMAND_LINE,
-            "-serial", f"file:{self.console}", "-device", "virtio-rng-pci",
+            "-chardev", f"socket,id=monitor,path={self.directory / 'monitor'},server=on,wait=off",
+            "-mon", "chardev=monitor", "-serial", f"file:{self.console}", "-device", "virtio-rng-pci",
             "-device", "virtio-serial-pci", *self.network(), *self.disk(),
             *self.socket_port("control"), *self.socket_port("emergency"),
             "-chardev", f"file,id=output,path={self.output}",
@@ -163,6 +166,15 @@ class Machine:
             self.control.sendall(line.encode() + b"\n")
         except OSError as error:
             raise GuestGone from error
+
+    def set_link(self, number: str, state: str) -> None:
+        """Pulls a cable out of this machine, or puts it back: its network device sees it."""
+        self.monitor.sendall(f"set_link net{number} {state}\n".encode())
+        said = b""
+        while not said.endswith(b"\n(qemu) ") or b"set_link" not in said:
+            if not select.select([self.monitor], [], [], MONITOR_SECONDS)[0]:
+                raise HarnessError(f"QEMU's monitor does not answer: {said!r}")
+            said += self.monitor.recv(4096)
 
     def receive(self) -> None:
         """Takes what the guest has sent; call it when there is something."""
@@ -211,6 +223,7 @@ class Machine:
         self.process.wait()
         self.control.close()
         self.emergency.close()
+        self.monitor.close()
 
     def mark(self) -> None:
         """From here on, console and output belong to the next case."""

@@ -204,6 +204,9 @@ class Conversation:
             self.pass_on(machine, word, rest)
         elif word in ("kill", "boot"):
             self.deal_with_other(machine, word)
+        elif word == "link":
+            machine.set_link(*rest.split())
+            machine.send("answer")
         elif word == "ready":
             self.fleet.dead.discard(machine.role)
             self.start(machine, "_again")
