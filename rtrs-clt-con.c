@@ -148,6 +148,9 @@ static int con_rejected(struct rtrs_clt_con *con,
 	    !rtrs_get_conn_rsp(param->private_data, param->private_data_len,
 			       false, &rsp, &rule))
 		return con_reject_errno(rsp.err);
+	/* The peer's CM takes us for another, who died, and ends that now. */
+	if (event->status == IB_CM_REJ_STALE_CONN)
+		return -EBUSY;
 	rtrs_clt_err(con->link->path, "connection %u rejected: %s\n",
 		     con->c.cid, rdma_reject_msg(con->c.cm_id, event->status));
 	return -ECONNRESET;
