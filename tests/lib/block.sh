@@ -86,6 +86,15 @@ rnbd_unmap()
 	[ -e "$control" ] || return 0
 	poll 30 unmap_once "$control" || fail "cannot unmap $1"
 	wait_for 30 test ! -e "$control"
+	wait_for 30 rnbd_session_gone
+}
+
+# With its last device, rnbd ends a session in a work that nobody waits for: not
+# its unmap_device, and not the removal of its module, which then warns.
+rnbd_session_gone()
+{
+	[ -n "$(ls -d /sys/block/rnbd* 2>/dev/null)" ] ||
+		[ -z "$(ls /sys/class/rtrs-client 2>/dev/null)" ]
 }
 
 # Busy for a moment when something has just closed the device.
