@@ -51,6 +51,10 @@ start_net()
 		defer ip link del "$net"
 	else
 		tc qdisc replace dev "$net" root pfifo limit 1000
+		# For filters. Not when they are needed: that changes the code
+		# that all packets go through, and QEMU without KVM may hang.
+		tc qdisc replace dev "$net" clsact
+		defer "tc qdisc del dev $net clsact"
 		defer "ip addr flush dev $net; ip link set $net down"
 	fi
 	ip link set "$net" mtu "$2"

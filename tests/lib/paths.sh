@@ -142,13 +142,12 @@ link_up()
 # deaf LINK: nothing that is sent to this side arrives
 deaf()
 {
-	tc qdisc add dev "$(net_of "$1")" clsact
 	tc filter add dev "$(net_of "$1")" ingress matchall action drop
 }
 
 hearing()
 {
-	tc qdisc del dev "$(net_of "$1")" clsact
+	tc filter del dev "$(net_of "$1")" ingress
 }
 
 # Orders of the client to the server. Another era begins with a server that was
