@@ -25,9 +25,24 @@ lost()
 	wait_for $((detection / 1000 + 4)) state_is "$(link_path "$1")" disconnected
 }
 
+# By itself; or with $impatient by orders, as an administrator does who does not
+# want to wait for the delay of half a minute that rnbd asks for.
 back()
 {
-	wait_for 40 state_is "$(link_path "$1")" connected
+	local path
+
+	path=$(link_path "$1")
+	if [ -n "${impatient:-}" ]; then
+		wait_for 40 reconnected "$path"
+	else
+		wait_for 40 state_is "$path" connected
+	fi
+}
+
+reconnected()
+{
+	state_is "$1" connected || put "$1/reconnect" 1
+	state_is "$1" connected
 }
 
 # flap KIND LINK
@@ -47,10 +62,18 @@ flap()
 		remote "order $(server_link_path "$2") disconnect"
 		lost "$2"
 		;;
-	client-disconnect) order "$path" disconnect; order "$path" reconnect ;;
+	client-disconnect)
+		order "$path" disconnect
+		[ -n "${impatient:-}" ] || order "$path" reconnect
+		;;
 	remove-path)
 		order "$path" remove_path
-		add_path "$session" "ip:10.0.$2.1"
+		if [ -n "${impatient:-}" ]; then
+			wait_for 20 put "$clt_sysfs/$session/add_path" \
+				"ip:10.0.$2.1"
+		else
+			add_path "$session" "ip:10.0.$2.1"
+		fi
 		;;
 	esac
 	back "$2"
