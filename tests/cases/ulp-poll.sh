@@ -4,8 +4,8 @@
 # description: verified requests on sessions with poll queues that are polled
 # uses: ulp
 # timeout: 60
-# variant: one queues=1
-# variant: four queues=4
+# variant: one queues=1 always_invalidate=Y
+# variant: four queues=4 always_invalidate=N
 
 # shellcheck source=tests/lib/ulp.sh
 . /tests/lib/ulp.sh
@@ -16,7 +16,7 @@ run()
 	local last
 
 	last=$(sed 's/.*-//' /sys/devices/system/cpu/possible)
-	start_ulps always_invalidate=Y
+	start_ulps always_invalidate="$always_invalidate"
 	open_session poll queues="$queues"
 	requests poll poll=0..$((last + queues + 1)) count="$(scaled 200)" \
 		depth=16 size=1..65536 dir=any
