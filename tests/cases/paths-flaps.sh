@@ -4,6 +4,7 @@
 # description: two links lose their paths in turn, no request fails or waits for long
 # vms: 2
 # uses: ulp
+# when: check-long
 # timeout: 240
 # allow-log: mr->lkey .*not free
 # variant: secure flaps=11 always_invalidate=Y

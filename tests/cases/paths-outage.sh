@@ -4,6 +4,7 @@
 # description: both links are lost: requests end in bounded time, all comes back by itself
 # vms: 2
 # uses: ulp
+# when: check-long
 # timeout: 180
 # allow-log: mr->lkey .*not free
 

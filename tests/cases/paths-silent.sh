@@ -4,6 +4,7 @@
 # description: towards a silent server: interrupted orders, closing, unloading
 # vms: 2
 # uses: ulp
+# when: check-long
 # timeout: 180
 # allow-log: mr->lkey .*not free
 
