@@ -34,6 +34,9 @@ check:
 check-long:
 	scripts/check --long
 
+matrix:
+	scripts/matrix $(KERNELS) -- $(CASES)
+
 help:
 	@echo 'make            build rtrs-core, rtrs-client and rtrs-server'
 	@echo 'make install    install the modules (as root), then run depmod'
@@ -41,11 +44,13 @@ help:
 	@echo 'make demo       show a remote disk at work in a VM (as root)'
 	@echo 'make check      static checks, unit tests, VM cases (as root)'
 	@echo 'make check-long the VM cases that take too long for that'
+	@echo 'make matrix     a table of kernels: build, rnbd, VM cases (as root)'
 	@echo
 	@echo 'KDIR=DIR        build for the kernel whose build directory DIR is'
 	@echo 'KVER=RELEASE    the same as KDIR=/lib/modules/RELEASE/build'
 	@echo '                (default: $(KVER), the running kernel)'
+	@echo 'KERNELS="6.1 7.3" CASES="rnbd-fio"  what make matrix runs'
 	@echo 'W=1 C=2 V=1     as in the kernel: warnings, sparse, commands'
 
 .DEFAULT_GOAL := modules
-.PHONY: modules kernel-ok install clean demo check check-long help
+.PHONY: modules kernel-ok install clean demo check check-long matrix help

@@ -28,6 +28,31 @@ logged() {
 	return 1
 }
 
+# in_root DIR COMMAND...: in another Debian below DIR, with this tree at the same
+# place as here. The mounts are seen by the command alone and end with it.
+in_root() {
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare --mount --propagation private bash -euc '
+		root=$1 top=$2
+		shift 2
+		mkdir -p "$root$top"
+		mount --bind "$top" "$root$top"
+		mount -t proc proc "$root/proc"
+		mount --rbind /dev "$root/dev"
+		exec chroot "$root" "$@"' in_root "$1" "$top" "${@:2}"
+}
+
+# kernel_make SERIES ARG...: make with the tools that fit the kernel's headers.
+kernel_make() {
+	local tools=$build/kernel/$1/tools
+	shift
+	if [[ -e $tools ]]; then
+		in_root "$(readlink -f "$tools")" make "$@"
+	else
+		make "$@"
+	fi
+}
+
 # extract_source SERIES PATH DIR [PATH DIR]...: directories of the kernel's
 # sources. One pass over the tarball, which takes some seconds.
 extract_source() {
