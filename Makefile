@@ -34,6 +34,9 @@ check:
 check-long:
 	scripts/check --long
 
+man:
+	scripts/check man
+
 matrix:
 	scripts/matrix $(KERNELS) -- $(CASES)
 
@@ -44,6 +47,7 @@ help:
 	@echo 'make demo       show a remote disk at work in a VM (as root)'
 	@echo 'make check      static checks, unit tests, VM cases (as root)'
 	@echo 'make check-long the VM cases that take too long for that'
+	@echo 'make man        manual pages, in build/man'
 	@echo 'make matrix     a table of kernels: build, rnbd, VM cases (as root)'
 	@echo
 	@echo 'KDIR=DIR        build for the kernel whose build directory DIR is'
@@ -53,4 +57,4 @@ help:
 	@echo 'W=1 C=2 V=1     as in the kernel: warnings, sparse, commands'
 
 .DEFAULT_GOAL := modules
-.PHONY: modules kernel-ok install clean demo check check-long matrix help
+.PHONY: modules kernel-ok install clean demo check check-long man matrix help

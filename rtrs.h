@@ -39,8 +39,9 @@ struct rtrs_addr {
 
 /**
  * rtrs_addr_to_sockaddr() - parse the address or pair of addresses of a path
- * @str: ``dst``, ``src@dst`` or ``src,dst``, where each is ``ip:<v4 or v6>``
- *	(IPv6 link-local addresses with their ``%interface``) or ``gid:<gid>``
+ * @str: destination, or source and destination with '@' or ',' in between;
+ *	each is ``ip:<v4 or v6>``, IPv6 link-local ones with their interface
+ *	behind a '%', or ``gid:<gid>``
  * @len: length of @str in bytes, without a terminating NUL
  * @port: port of the destination, host order
  * @addr: storage to fill in; @addr->src is set to NULL if @str has no source
@@ -63,8 +64,8 @@ int rtrs_addr_to_sockaddr(const char *str, size_t len, u16 port,
 int sockaddr_to_str(const struct sockaddr *addr, char *buf, size_t len);
 
 /**
- * rtrs_addr_to_str() - print a path as ``src@dst``
- * @addr: the path; without a source only ``dst`` is printed
+ * rtrs_addr_to_str() - print a path as source '@' destination
+ * @addr: the path; without a source only the destination is printed
  * @buf: destination
  * @len: size of @buf in bytes
  *

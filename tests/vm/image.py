@@ -176,6 +176,7 @@ def write_top(kernel: Kernel, cases: list[Case], out: BinaryIO) -> None:
     top = Archive(out)
     top.file("init", (TESTS / "vm/init").read_bytes(), 0o755)
     top.tree(TESTS / "lib", "tests/lib")
+    top.file("bin/rtrs", (TESTS.parent / "tools/rtrs").read_bytes(), 0o755)
     for name in sorted({name for case in cases for name in case.modules.values()}):
         top.directory(f"sets/{name}")
         for file in set_files(kernel, name):
