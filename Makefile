@@ -37,6 +37,12 @@ check-long:
 man:
 	scripts/check man
 
+deb:
+	scripts/build-deb
+
+check-deb:
+	scripts/check-deb
+
 matrix:
 	scripts/matrix $(KERNELS) -- $(CASES)
 
@@ -48,6 +54,8 @@ help:
 	@echo 'make check      static checks, unit tests, VM cases (as root)'
 	@echo 'make check-long the VM cases that take too long for that'
 	@echo 'make man        manual pages, in build/man'
+	@echo 'make deb        Debian packages, in build/deb'
+	@echo 'make check-deb  make them, and install them in a new Debian (as root)'
 	@echo 'make matrix     a table of kernels: build, rnbd, VM cases (as root)'
 	@echo
 	@echo 'KDIR=DIR        build for the kernel whose build directory DIR is'
@@ -57,4 +65,4 @@ help:
 	@echo 'W=1 C=2 V=1     as in the kernel: warnings, sparse, commands'
 
 .DEFAULT_GOAL := modules
-.PHONY: modules kernel-ok install clean demo check check-long man matrix help
+.PHONY: modules kernel-ok install clean demo check check-long man deb check-deb matrix help
