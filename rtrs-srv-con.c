@@ -11,12 +11,14 @@
  * a failure later on closes the path, and the handler returns 0.
  *
  * Early messages: the client may send as soon as it has our accept, and the
- * CM's word that the connection is established may come later.  What arrives
- * in between is kept in the connection and processed, in order, when the
- * connection is established; the CM gets to know that the peer is talking.
- * An honest client sends info_req alone so early, which has a buffer of its
- * own; everything else is kept in a small array, and a client that overruns
- * it breaks the protocol.
+ * CM's word that the connection is established may come later, or never if
+ * the network loses it.  What arrives in between is kept in the connection and
+ * processed, in order, when the connection is established; the CM gets to know
+ * that the peer is talking.  An honest client sends info_req alone so early,
+ * which has a buffer of its own; everything else is kept in a small array, and
+ * a client that overruns it breaks the protocol.  Since info_req comes only
+ * when the client has all our accepts, it speaks for all connections: those
+ * for I/O have nothing to say before the path is up.
  *
  * Context: CM handlers run in process context, one at a time for a cm_id, and
  * hold its handler lock; that of the listener, too, for a connection request.
@@ -67,6 +69,20 @@ static void rtrs_srv_con_established(struct rtrs_srv_con *con)
 }
 
 /**
+ * rtrs_srv_con_peer_talks() - the peer takes the connection for established
+ * @con: connection, accepted or about to be
+ *
+ * Makes up for an RTU that the network has lost.
+ *
+ * Context: Any.
+ */
+void rtrs_srv_con_peer_talks(struct rtrs_srv_con *con)
+{
+	if (!READ_ONCE(con->established))
+		rdma_notify(con->c.cm_id, IB_EVENT_COMM_EST);
+}
+
+/**
  * rtrs_srv_con_keep_early() - keep a message that came too early
  * @con: connection
  * @imm: its immediate data
@@ -89,7 +105,7 @@ bool rtrs_srv_con_keep_early(struct rtrs_srv_con *con, u32 imm)
 				   "protocol: too many early messages");
 	spin_unlock_bh(&con->early_lock);
 	if (early)
-		rdma_notify(con->c.cm_id, IB_EVENT_COMM_EST);
+		rtrs_srv_con_peer_talks(con);
 	return early;
 }
 
@@ -108,8 +124,6 @@ static void rtrs_srv_info_req_done(struct ib_cq *cq, struct ib_wc *wc)
 		rtrs_srv_path_fail(path, "protocol: the first message is not info_req");
 		return;
 	}
-	if (!READ_ONCE(con->established))
-		rdma_notify(con->c.cm_id, IB_EVENT_COMM_EST);
 	rtrs_srv_path_got_info(path, wc->byte_len);
 }
 

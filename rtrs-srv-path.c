@@ -239,16 +239,20 @@ void rtrs_srv_path_con_up(struct rtrs_srv_path *path)
  *
  * It may come before all connections are established, or before the one that
  * it came over is: the client has seen our accepts, the CM here has not seen
- * its answers yet.  It stays in its buffer until then.
+ * its answers yet, and may never.  It stays in its buffer until then.
  *
  * Context: Any.
  */
 void rtrs_srv_path_got_info(struct rtrs_srv_path *path, u32 len)
 {
 	unsigned long flags;
+	u32 cid;
 
 	spin_lock_irqsave(&path->lock, flags);
 	path->info_len = len;
+	for (cid = 0; cid < path->cid_num; cid++)
+		if (path->cons[cid])
+			rtrs_srv_con_peer_talks(path->cons[cid]);
 	rtrs_srv_path_try_up_locked(path);
 	spin_unlock_irqrestore(&path->lock, flags);
 }

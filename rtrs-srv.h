@@ -459,6 +459,7 @@ rtrs_srv_path_state(struct rtrs_srv_path *path)
 /* rtrs-srv-con.c */
 int rtrs_srv_listen_event(struct rdma_cm_id *cm_id,
 			  struct rdma_cm_event *event);
+void rtrs_srv_con_peer_talks(struct rtrs_srv_con *con);
 bool rtrs_srv_con_keep_early(struct rtrs_srv_con *con, u32 imm);
 void rtrs_srv_con_destroy(struct rtrs_srv_con *con);
 
