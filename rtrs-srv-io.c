@@ -584,6 +584,7 @@ static void rtrs_srv_request(struct rtrs_srv_con *con, u32 payload)
 	op->cid = con->c.cid;
 	op->off = payload & ((1u << off_bits) - 1);
 	op->answered = false;
+	op->since = jiffies;
 	trace_rtrs_srv_op_receive(op);
 	if (rtrs_srv_secure)
 		rtrs_srv_op_submit(op);

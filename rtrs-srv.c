@@ -28,7 +28,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/debugfs.h>
 #include <linux/in6.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -44,14 +43,11 @@
 #define RTRS_SRV_BACKLOG 128
 
 bool rtrs_srv_secure = true;
-u32 rtrs_srv_max_slots = RTRS_SRV_SQ_MAX;
-u32 rtrs_srv_established_delay_ms;
 struct rtrs_conn_rsp rtrs_srv_geo;
 struct workqueue_struct *rtrs_srv_wq;
 
 static unsigned long max_chunk_size = RTRS_DEF_CHUNK_SIZE;
 static unsigned int sess_queue_depth = RTRS_DEF_QUEUE_DEPTH;
-static struct dentry *rtrs_srv_debugfs;
 
 module_param_named(always_invalidate, rtrs_srv_secure, bool, 0444);
 MODULE_PARM_DESC(always_invalidate,
@@ -536,6 +532,7 @@ struct rtrs_srv_ctx *rtrs_srv_open(struct rtrs_srv_ops *ops, u16 port)
 		kfree(ctx);
 		return ERR_PTR(err);
 	}
+	rtrs_srv_debugfs_add_ctx(ctx);
 	pr_debug("created srv_ctx %u\n", ctx->id);
 	return ctx;
 }
@@ -560,6 +557,7 @@ void rtrs_srv_close(struct rtrs_srv_ctx *ctx)
 	rtrs_srv_ctx_close_paths(ctx);
 	kref_put(&ctx->ref, rtrs_srv_ctx_release);
 	wait_for_completion(&ctx->gone);
+	rtrs_srv_debugfs_del_ctx(ctx);
 	pr_debug("destroyed srv_ctx %u\n", ctx->id);
 	mutex_destroy(&ctx->lock);
 	kfree(ctx);
@@ -596,19 +594,6 @@ static void __init rtrs_srv_set_geometry(void)
 	rtrs_srv_geo.new_rkey = rtrs_srv_secure;
 }
 
-/*
- * Switches for tests.  With few slots nearly every answer has to wait in the
- * backlog; a late word from the CM makes info_req an early message.
- */
-static void __init rtrs_srv_debugfs_init(void)
-{
-	rtrs_srv_debugfs = debugfs_create_dir("rtrs-server", NULL);
-	debugfs_create_u32("max_send_slots", 0600, rtrs_srv_debugfs,
-			   &rtrs_srv_max_slots);
-	debugfs_create_u32("established_delay_ms", 0600, rtrs_srv_debugfs,
-			   &rtrs_srv_established_delay_ms);
-}
-
 static int __init rtrs_srv_init(void)
 {
 	int err;
@@ -640,7 +625,7 @@ destroy_wq:
 /* All contexts are closed; what is left are works on their last lines. */
 static void __exit rtrs_srv_exit(void)
 {
-	debugfs_remove(rtrs_srv_debugfs);
+	rtrs_srv_debugfs_exit();
 	destroy_workqueue(rtrs_srv_wq);
 	rtrs_srv_io_exit();
 	rtrs_srv_sysfs_exit();

@@ -66,6 +66,7 @@ enum rtrs_srv_limits {
  * @ref: the opener and each session
  * @gone: completed with the last reference
  * @port: in host order
+ * @debugfs: its file there
  * @id: for the log
  *
  * Lifetime: created by rtrs_srv_open(); freed by rtrs_srv_close(), which waits
@@ -80,6 +81,7 @@ struct rtrs_srv_ctx {
 	struct kref ref;
 	struct completion gone;
 	u16 port;
+	struct dentry *debugfs;
 	unsigned int id;
 };
 
@@ -172,6 +174,7 @@ enum rtrs_srv_path_state {
  * @status: what the ULP finished it with
  * @answered: the ULP has finished it
  * @busy: bit 0: in use, from the receive until its answer is about to be posted
+ * @since: when it was received, in jiffies
  * @req: the request, checked
  * @inv_cqe: completion of LOCAL_INV
  * @work: calls the ULP
@@ -193,6 +196,7 @@ struct rtrs_srv_op {
 	int status;
 	bool answered;
 	unsigned long busy;
+	unsigned long since;
 	struct rtrs_io_req req;
 	struct ib_cqe inv_cqe;
 	struct work_struct work;
@@ -405,8 +409,6 @@ struct rtrs_srv_path {
 
 /* rtrs-srv.c: parameters and what follows from them */
 extern bool rtrs_srv_secure;
-extern u32 rtrs_srv_max_slots;
-extern u32 rtrs_srv_established_delay_ms;
 extern struct rtrs_conn_rsp rtrs_srv_geo;
 extern struct workqueue_struct *rtrs_srv_wq;
 u32 rtrs_srv_chunk_size(void);
@@ -487,6 +489,14 @@ void rtrs_srv_stats_count(const struct rtrs_srv_op *op);
 void rtrs_srv_stats_sum(const struct rtrs_srv_path *path,
 			struct rtrs_srv_stats *sum);
 void rtrs_srv_stats_reset(struct rtrs_srv_path *path);
+
+/* rtrs-srv-debugfs.c */
+extern u32 rtrs_srv_max_slots;
+extern u32 rtrs_srv_established_delay_ms;
+void rtrs_srv_debugfs_add_ctx(struct rtrs_srv_ctx *ctx);
+void rtrs_srv_debugfs_del_ctx(struct rtrs_srv_ctx *ctx);
+void rtrs_srv_debugfs_init(void);
+void rtrs_srv_debugfs_exit(void);
 
 /* rtrs-srv-sysfs.c */
 int rtrs_srv_sysfs_init(void);

@@ -118,14 +118,45 @@ sum()
 	tr ' ' '\n' <"$1" | awk '{ s += $1 } END { print s }'
 }
 
+# The dumps in debugfs of both sides.
+dumps="/sys/kernel/debug/rtrs-client/files
+	/sys/kernel/debug/rtrs-server/port-$port"
+
+# dumped NUMBER: requests in flight, on both sides
+dumped()
+{
+	local dump
+
+	for dump in $dumps; do
+		[ "$(grep -c '^    request .* age ' "$dump")" = "$1" ] ||
+			return 1
+	done
+}
+
+requests_in_dumps()
+{
+	local dump
+
+	for dump in $dumps; do
+		assert grep -q "^session files: " "$dump"
+		assert grep -q "^  path .*10.0.0.1: connected, attempt 1, " "$dump"
+		assert_eq "$(grep -c "^    connection .*: QP " "$dump")" 3 \
+			"connections in $dump"
+	done
+	start_requests files dir=any depth=4 delay=3000000
+	wait_for 30 dumped 4
+	stop_requests files
+	assert dumped 0
+}
+
 # readers: everything below both classes, again and again
 readers()
 {
 	while [ ! -e /run/enough ]; do
 		find -L $clt_sysfs/files $srv_sysfs/files -maxdepth 4 -type f \
 			-exec cat {} + >/dev/null 2>&1 || true
-		find /sys/kernel/debug/rtrs* -type f -perm -0400 -name '*s' \
-			-exec cat {} + >/dev/null 2>&1 || true
+		# shellcheck disable=SC2086 # words
+		cat $dumps >/dev/null 2>&1 || true
 	done
 }
 
@@ -184,6 +215,7 @@ run()
 	session_files
 	path_files "$path" rxe0 10.0.0.1
 	exact_counts "$path"
+	requests_in_dumps
 	add_path files ip:10.0.1.1
 	path_files "$(path_of files 10.0.1.1 10.0.1.1)" rxe1 10.0.1.1
 	read_only "$path"
