@@ -117,11 +117,13 @@ static void req_wr_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rtrs_clt_req *req = container_of(wc->wr_cqe, struct rtrs_clt_req,
 						cqe);
 
-	if (wc->status == IB_WC_SUCCESS)
+	if (wc->status == IB_WC_SUCCESS) {
+		rtrs_con_progress(&req->con->c);
 		req_put(req);
-	else
+	} else {
 		rtrs_clt_link_error(req->con->link, -ECONNRESET,
 				    ib_wc_status_msg(wc->status));
+	}
 }
 
 /* The answer was the last use of the read's key. */

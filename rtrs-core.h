@@ -84,7 +84,7 @@ struct rtrs_rx {
  * @rx: its receives
  * @probe_cqe: completion of a probe
  * @probe_busy: a probe is in the send queue
- * @probe_missed: beats of the heartbeat since then
+ * @probe_missed: beats of the heartbeat since then without a completion
  */
 struct rtrs_con {
 	struct rtrs_dev *dev;
@@ -151,7 +151,8 @@ struct rtrs_buf {
  * Each beat also probes every connection: an empty RDMA_WRITE that the peer's
  * device acknowledges, and its software never sees.  A QP that has fallen
  * silent is found this way, even if the others are well and the ULP on the
- * other side takes its time.
+ * other side takes its time.  While the send queue moves on, a probe may take
+ * as long as what is queued before it.
  */
 struct rtrs_hb {
 	struct rtrs_con *con;
@@ -168,6 +169,18 @@ struct rtrs_hb {
 };
 
 #define RTRS_HB_SEND_WR 2
+
+/**
+ * rtrs_con_progress() - what was sent on a connection has been acknowledged
+ * @con: connection
+ *
+ * Context: Completion of a send work request that succeeded.
+ */
+static inline void rtrs_con_progress(struct rtrs_con *con)
+{
+	if (unlikely(READ_ONCE(con->probe_missed)))
+		WRITE_ONCE(con->probe_missed, 0);
+}
 
 /* Slots of each send queue that core takes: the probe and the drain. */
 #define RTRS_CORE_SEND_WR 2

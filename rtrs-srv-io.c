@@ -181,6 +181,7 @@ static void rtrs_srv_sq_retire(struct rtrs_srv_con *con)
 	struct rtrs_srv_op *op;
 	unsigned long flags;
 
+	rtrs_con_progress(&con->c);
 	spin_lock_irqsave(&con->sq_lock, flags);
 	con->sq_used -= con->sq_counts[con->sq_tail];
 	con->sq_tail = rtrs_srv_sq_next(con, con->sq_tail);
@@ -244,7 +245,7 @@ static void rtrs_srv_quiet_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 void rtrs_srv_con_init_sq(struct rtrs_srv_con *con)
 {
-	con->sq_signal = con->sq_size / 4;
+	con->sq_signal = min_t(u32, con->sq_size / 4, RTRS_SRV_QUIET_MAX);
 	con->signal_cqe.done = rtrs_srv_signal_done;
 	con->quiet_cqe.done = rtrs_srv_quiet_done;
 }

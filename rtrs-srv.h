@@ -49,6 +49,7 @@ enum rtrs_srv_limits {
 
 	RTRS_SRV_INFO_WR	= 1,	/* info_rsp */
 	RTRS_SRV_SQ_MAX		= 8192,	/* beyond it answers wait their turn */
+	RTRS_SRV_QUIET_MAX	= 32,	/* slots without a sign of progress */
 	RTRS_SRV_REG_BATCH	= 64,	/* first registrations in one post */
 };
 

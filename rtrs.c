@@ -650,12 +650,15 @@ static int rtrs_con_probe(struct rtrs_con *con, unsigned int missed_max)
 		.wr.opcode = IB_WR_RDMA_WRITE,
 		.wr.send_flags = IB_SEND_SIGNALED,
 	};
+	unsigned int missed = READ_ONCE(con->probe_missed) + 1;
 
-	if (READ_ONCE(con->probe_busy))
-		return ++con->probe_missed > missed_max ? -ETIMEDOUT : 0;
+	if (READ_ONCE(con->probe_busy)) {
+		WRITE_ONCE(con->probe_missed, missed);
+		return missed > missed_max ? -ETIMEDOUT : 0;
+	}
 	con->probe_cqe.done = rtrs_probe_done;
 	con->probe_busy = true;
-	con->probe_missed = 0;
+	WRITE_ONCE(con->probe_missed, 0);
 	return ib_post_send(con->qp, &wr.wr, NULL);
 }
 
