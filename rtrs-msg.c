@@ -79,33 +79,60 @@ int rtrs_check_geometry(u32 queue_depth, u64 chunk_size, const char **rule)
 }
 EXPORT_SYMBOL_GPL(rtrs_check_geometry);
 
+/* Length of the UTF-8 sequence at @s, which is @code; 0 if it is none. */
+static size_t utf8_char(const u8 *s, size_t len, u32 *code)
+{
+	static const u32 smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n, i;
+
+	n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 :
+	    s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
+	if (!n || n > len)
+		return 0;
+	*code = n == 1 ? s[0] : s[0] & (0x7f >> n);
+	for (i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (s[i] & 0x3f);
+	}
+	/* Longer than need be, a half of a surrogate pair, beyond Unicode. */
+	if (*code < smallest[n] || (*code >= 0xd800 && *code <= 0xdfff) ||
+	    *code > 0x10ffff)
+		return 0;
+	return n;
+}
+
 /**
  * rtrs_check_name() - can a session have this name
  * @name: the name, not NUL terminated
  * @len: its length in bytes
  * @rule: set to the rule that is broken
  *
- * The name becomes a directory of sysfs on both sides.
+ * The name becomes a directory of sysfs on both sides, and a part of lines in
+ * the log: it is UTF-8 without control characters.
  *
  * Return: 0 or -EINVAL.
  */
 int rtrs_check_name(const char *name, size_t len, const char **rule)
 {
-	size_t i;
+	size_t n;
+	u32 c;
 
 	if (!len)
 		return broken(rule, "session name must not be empty", -EINVAL);
 	if (len >= RTRS_MAX_NAME)
 		return broken(rule, "session name is longer than 254 bytes",
 			      -EINVAL);
-	for (i = 0; i < len; i++) {
-		unsigned char c = name[i];
-
+	for (; len; name += n, len -= n) {
+		n = utf8_char((const u8 *)name, len, &c);
+		if (!n)
+			return broken(rule, "session name must be UTF-8",
+				      -EINVAL);
 		if (c == '/' || c == '.')
 			return broken(rule,
 				      "session name must not contain '/' or '.'",
 				      -EINVAL);
-		if (c < ' ' || c == 0x7f)
+		if (c < ' ' || (c >= 0x7f && c < 0xa0))
 			return broken(rule,
 				      "session name must not contain control characters",
 				      -EINVAL);

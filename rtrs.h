@@ -102,8 +102,8 @@ struct rtrs_clt_ops {
  * rtrs_clt_open() - open a session and connect all of its paths
  * @ops: callbacks
  * @pathname: name of the session, unique among the client's sessions, at most
- *	254 bytes, without '/' and '.'; becomes a sysfs directory on both
- *	sides
+ *	254 bytes of UTF-8 without control characters, '/' and '.'; becomes
+ *	a sysfs directory on both sides
  * @paths: the paths
  * @path_cnt: number of @paths, 1..128
  * @port: port of the server, host order

@@ -8,9 +8,11 @@
  * length: one byte read too many is seen by the address sanitizer. What is kept
  * for later versions must be ignored, so it is filled with ones.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 
 #include "bytes.h"
@@ -127,6 +129,44 @@ static bool name_is_refused(const char *name)
 	return bytes_are_refused(name, strlen(name));
 }
 
+/* The edges of each length, and what looks like UTF-8. */
+static void names_in_utf8(void **state)
+{
+	static const char *const good[] = {
+		"\xc2\xa1", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+		"\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80",
+		"\xf4\x8f\xbf\xbf",
+	};
+	static const char *const bad[] = {
+		"\x80", "\xbf", "\xff", "\xfe", "\xf8\x88\x80\x80\x80",
+		/* cut off */
+		"\xc3", "\xe2\x82", "\xf0\x9f\x98",
+		/* no continuation */
+		"\xc3(", "\xe2(\x82", "\xe2\x82(", "\xf0\x9f\x98\xff",
+		/* longer than need be: '/', '.', NUL, U+00FF */
+		"\xc0\xaf", "\xc0\xae", "\xc0\x80", "\xc1\xbf",
+		"\xe0\x80\xaf", "\xe0\x9f\xbf", "\xf0\x80\x80\xaf",
+		"\xf0\x8f\xbf\xbf",
+		/* surrogates */
+		"\xed\xa0\x80", "\xed\xbf\xbf",
+		/* beyond U+10FFFF */
+		"\xf4\x90\x80\x80", "\xf7\xbf\xbf\xbf",
+	};
+	char name[16];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		snprintf(name, sizeof(name), "a%sb", good[i]);
+		assert_false(name_is_refused(good[i]));
+		assert_false(name_is_refused(name));
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		snprintf(name, sizeof(name), "a%sb", bad[i]);
+		assert_true(name_is_refused(bad[i]));
+		assert_true(name_is_refused(name));
+	}
+}
+
 static void names(void **state)
 {
 	char longest[255];
@@ -145,6 +185,9 @@ static void names(void **state)
 	assert_true(name_is_refused("a\n"));
 	assert_true(name_is_refused("a\x1f"));
 	assert_true(name_is_refused("a\x7f"));
+	assert_true(name_is_refused("a\xc2\x80"));
+	assert_true(name_is_refused("a\xc2\x9b"));
+	assert_false(name_is_refused("a\xc2\xa0"));
 	assert_true(bytes_are_refused("a\0b", 3));
 	assert_true(bytes_are_refused("\0", 1));
 	/* 254 and their NUL fit the message, 255 leave no room for it */
@@ -711,6 +754,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(geometry),
 		cmocka_unit_test(names),
+		cmocka_unit_test(names_in_utf8),
 		cmocka_unit_test(conn_req_is_built),
 		cmocka_unit_test(conn_req_is_read),
 		cmocka_unit_test(conn_req_too_short),

@@ -8,6 +8,8 @@
 
 #define MAX_ERRNO	4095
 
+#define ARRAY_SIZE(arr) (sizeof(arr) / sizeof((arr)[0]))
+
 #define min_t(type, a, b) \
 	((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 
