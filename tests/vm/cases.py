@@ -11,7 +11,7 @@ from pathlib import Path
 from .paths import HarnessError
 
 SETS = ("ours", "peer", "meta", "none")
-USES = ("rnbd", "ulp", "tree")
+USES = ("rnbd", "ulp", "tree", "hostile")
 KEYS = ("description", "vms", "modules", "uses", "timeout", "smp", "mem", "allow-log", "when")
 
 

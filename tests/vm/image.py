@@ -181,7 +181,9 @@ def write_top(kernel: Kernel, cases: list[Case], out: BinaryIO) -> None:
         top.directory(f"sets/{name}")
         for file in set_files(kernel, name):
             kernel_name = file.name.replace("-", "_")
-            top.file(f"sets/{name}/{kernel_name}", stripped_module(file))
+            top.file(f"sets/{name}/{kernel_name}", stripped(file))
+    if any("hostile" in case.uses for case in cases):
+        top.file("bin/rtrs-hostile", stripped(BUILD / "hostile/rtrs-hostile"), 0o755)
     for file in {case.file for case in cases}:
         top.file(f"tests/cases/{file.name}", file.read_bytes())
     if any("tree" in case.uses for case in cases):
@@ -191,11 +193,11 @@ def write_top(kernel: Kernel, cases: list[Case], out: BinaryIO) -> None:
     top.close()
 
 
-def stripped_module(file: Path) -> bytes:
-    """A module without its debug information, which is most of it."""
-    with tempfile.NamedTemporaryFile(suffix=".ko") as stripped:
-        subprocess.run(["strip", "--strip-debug", "-o", stripped.name, file], check=True)
-        return Path(stripped.name).read_bytes()
+def stripped(file: Path) -> bytes:
+    """A module or program without its debug information, which is most of it."""
+    with tempfile.NamedTemporaryFile() as copied:
+        subprocess.run(["strip", "--strip-debug", "-o", copied.name, file], check=True)
+        return Path(copied.name).read_bytes()
 
 
 def build_image(kernel: Kernel, cases: list[Case], image: Path) -> Path:

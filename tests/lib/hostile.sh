@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=dash disable=SC3043,SC2154
+#
+# The hostile peer (tests/hostile) beside an honest session of the test ULPs.
+# For cases that source ulp.sh and paths.sh as well.
+
+# shellcheck source=tests/lib/paths.sh
+. /tests/lib/paths.sh
+
+# start_honest: a session with verified requests that must not suffer
+start_honest()
+{
+	modprobe ib_uverbs
+	modprobe rdma_ucm
+	open_session honest
+	start_requests honest depth=4 dir=any size=0..4000
+	goes_on honest
+	before=$(resources)
+}
+
+same_resources()
+{
+	[ "$(resources)" = "$before" ]
+}
+
+# attack TABLE-OR-ATTACK...: all must end as the table says
+attack()
+{
+	rtrs-hostile attack "$server_addr" "$port" "$@" >/run/attacks ||
+		bad_attacks
+	cat /run/attacks >&2
+	metric attacks "$(grep -c '^ok' /run/attacks)"
+}
+
+bad_attacks()
+{
+	cat /run/attacks >&2
+	fail "$(grep -c '^not ok' /run/attacks) attacks, the first: $(grep -m 1 '^not ok' /run/attacks)"
+}
+
+# stop_honest: it has not suffered, and nothing of the attacks is left
+stop_honest()
+{
+	goes_on honest
+	wait_for 10 same_resources
+	assert_eq "$(ls "$srv_sysfs")" honest "sessions in sysfs"
+	stop_requests honest
+	close_session honest
+}
