@@ -7,7 +7,8 @@
  * has left breaks the protocol.  In secure mode the chunk's key is invalidated
  * next, so that the client cannot change any more what is looked at: that step
  * stays in softirq.  Then the operation moves to a workqueue, once, where the
- * request is checked and the ULP called, which may sleep.
+ * request is checked, its user message copied to where no client can reach it,
+ * and the ULP called, which may sleep.
  *
  * The ULP finishes the operation in whatever context it likes.  The answer is
  * one chain of work requests: the chunk's next key (secure mode), the data of a
@@ -43,6 +44,7 @@
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "rtrs-srv.h"
 #include "rtrs-srv-trace.h"
@@ -493,9 +495,15 @@ bool rtrs_srv_resp_rdma(struct rtrs_srv_op *id, int status)
 }
 EXPORT_SYMBOL_GPL(rtrs_srv_resp_rdma);
 
-/* Takes the request out of the chunk; false if there is nothing to be done. */
+/*
+ * Takes the request out of the chunk; false if there is nothing to be done.
+ * The user message is copied: a client can write to the chunk while the ULP
+ * looks at it, with the key that does not change, or in secure mode with that
+ * of another path of the session.
+ */
 static bool rtrs_srv_op_parse(struct rtrs_srv_op *op)
 {
+	struct rtrs_srv_chunk *chunk = rtrs_srv_op_chunk(op);
 	struct rtrs_srv_path *path = op->path;
 	const char *rule = NULL;
 	bool connected;
@@ -507,9 +515,12 @@ static bool rtrs_srv_op_parse(struct rtrs_srv_op *op)
 					   path->chunk_dma[op->id],
 					   rtrs_srv_op_span(op),
 					   DMA_BIDIRECTIONAL);
-		if (rtrs_get_io_req(rtrs_srv_op_chunk(op)->data, op->off,
-				    &rtrs_srv_geo, &op->req, &rule))
+		if (rtrs_get_io_req(chunk->data, op->off, &rtrs_srv_geo,
+				    &op->req, &rule))
 			rtrs_srv_broken(path, rule);
+		else
+			memcpy(chunk->usr, chunk->data + op->req.data_len,
+			       op->req.usr_len);
 	}
 	rcu_read_unlock();
 	return connected && !rule;
@@ -519,8 +530,8 @@ static void rtrs_srv_op_work(struct work_struct *work)
 {
 	struct rtrs_srv_op *op = container_of(work, struct rtrs_srv_op, work);
 	struct rtrs_srv_path *path = op->path;
+	struct rtrs_srv_chunk *chunk = rtrs_srv_op_chunk(op);
 	struct rtrs_srv_sess *sess = path->sess;
-	void *data = rtrs_srv_op_chunk(op)->data;
 	const struct rtrs_io_req *req = &op->req;
 	int err;
 
@@ -536,9 +547,8 @@ static void rtrs_srv_op_work(struct work_struct *work)
 	trace_rtrs_srv_op_deliver(op);
 	/* The session must not end before the callback has returned. */
 	percpu_ref_get(&path->ops_ref);
-	err = sess->ctx->ops.rdma_ev(READ_ONCE(sess->priv), op, data,
-				     req->data_len, data + req->data_len,
-				     req->usr_len);
+	err = sess->ctx->ops.rdma_ev(READ_ONCE(sess->priv), op, chunk->data,
+				     req->data_len, chunk->usr, req->usr_len);
 	if (err)
 		rtrs_srv_resp_rdma(op, err);
 	percpu_ref_put(&path->ops_ref);

@@ -93,6 +93,7 @@ static void rtrs_srv_free_chunks(struct rtrs_srv_chunk *chunks)
 		return;
 	for (i = 0; i < rtrs_srv_geo.queue_depth && chunks[i].data; i++)
 		free_pages((unsigned long)chunks[i].data, order);
+	kvfree(chunks[0].usr);
 	kvfree(chunks);
 }
 
@@ -100,29 +101,45 @@ static void rtrs_srv_free_chunks(struct rtrs_srv_chunk *chunks)
  * Zeroed, so that no client reads what was in the memory before; compound, so
  * that the ULP may hand any page of a chunk to the block or network layer.
  */
-static struct rtrs_srv_chunk *rtrs_srv_alloc_chunks(int node)
+static int rtrs_srv_alloc_pages(struct rtrs_srv_chunk *chunks, int node)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN |
 		    __GFP_RETRY_MAYFAIL;
 	unsigned int order = get_order(rtrs_srv_chunk_size());
-	struct rtrs_srv_chunk *chunks;
 	struct page *page;
+	u32 i;
+
+	for (i = 0; i < rtrs_srv_geo.queue_depth; i++) {
+		page = alloc_pages_node(node, gfp, order);
+		if (!page)
+			return -ENOMEM;
+		chunks[i].data = page_address(page);
+		cond_resched();
+	}
+	return 0;
+}
+
+static struct rtrs_srv_chunk *rtrs_srv_alloc_chunks(int node)
+{
+	struct rtrs_srv_chunk *chunks;
+	void *usr;
 	u32 i;
 
 	chunks = kvcalloc(rtrs_srv_geo.queue_depth, sizeof(*chunks),
 			  GFP_KERNEL);
 	if (!chunks)
 		return NULL;
+	usr = kvmalloc_node((size_t)rtrs_srv_geo.queue_depth *
+			    RTRS_SRV_HDR_SIZE, GFP_KERNEL, node);
+	chunks[0].usr = usr;
+	if (!usr || rtrs_srv_alloc_pages(chunks, node)) {
+		rtrs_srv_free_chunks(chunks);
+		return NULL;
+	}
 	for (i = 0; i < rtrs_srv_geo.queue_depth; i++) {
-		page = alloc_pages_node(node, gfp, order);
-		if (!page) {
-			rtrs_srv_free_chunks(chunks);
-			return NULL;
-		}
-		chunks[i].data = page_address(page);
+		chunks[i].usr = usr + (size_t)i * RTRS_SRV_HDR_SIZE;
 		spin_lock_init(&chunks[i].lock);
 		INIT_LIST_HEAD(&chunks[i].waiters);
-		cond_resched();
 	}
 	return chunks;
 }

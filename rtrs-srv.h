@@ -89,6 +89,7 @@ struct rtrs_srv_ctx {
 /**
  * struct rtrs_srv_chunk - a buffer that requests arrive in
  * @data: physically contiguous memory
+ * @usr: the user message of @owner: a copy, RTRS_SRV_HDR_SIZE bytes
  * @lock: Protects @owner and @waiters.  Innermost, irqs off
  * @owner: operation that the ULP works on
  * @waiters: operations of other paths for this chunk: the client gave up on
@@ -96,6 +97,7 @@ struct rtrs_srv_ctx {
  */
 struct rtrs_srv_chunk {
 	void *data;
+	void *usr;
 	spinlock_t lock;	/* Protects owner and waiters. */
 	struct rtrs_srv_op *owner;
 	struct list_head waiters;

@@ -237,6 +237,7 @@ static int tsrv_stats_show(struct seq_file *s, void *unused)
 	seq_printf(s, "data_mismatches: %d\n",
 		   atomic_read(&st->data_mismatches));
 	seq_printf(s, "usr_mismatches: %d\n", atomic_read(&st->usr_mismatches));
+	seq_printf(s, "usr_changed: %d\n", atomic_read(&st->usr_changed));
 	seq_printf(s, "late: %d\n", atomic_read(&st->late));
 	seq_printf(s, "pending: %d\n", atomic_read(&st->pending));
 	seq_printf(s, "unfinished: %d\n", atomic_read(&st->unfinished));

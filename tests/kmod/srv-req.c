@@ -15,6 +15,7 @@
 #define pr_fmt(fmt) "rtrs-test-server: " fmt
 
 #include <linux/irq_work.h>
+#include <linux/jhash.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -31,6 +32,9 @@
  * @ctx: port
  * @status: answer
  * @irq: answer from a hard interrupt
+ * @usr: user message
+ * @usrlen: its length
+ * @csum: checksum of it when it came
  * @entry: in one of the context's lists
  * @work: answers after a delay
  * @irq_work: answers from a hard interrupt
@@ -42,6 +46,9 @@ struct tsrv_op {
 	struct tsrv_ctx *ctx;
 	int status;
 	bool irq;
+	const void *usr;
+	size_t usrlen;
+	u32 csum;
 	struct list_head entry;
 	struct delayed_work work;
 	struct irq_work irq_work;
@@ -65,8 +72,11 @@ static void tsrv_respond(struct tsrv_sess *sess, struct rtrs_srv_op *id,
 		atomic_inc(&ctx->stats.queued);
 }
 
+/* The user message has to stay as it came until then. */
 static void tsrv_finish(struct tsrv_op *op)
 {
+	if (jhash(op->usr, op->usrlen, 0) != op->csum)
+		atomic_inc(&op->ctx->stats.usr_changed);
 	tsrv_respond(op->sess, op->id, op->status);
 	kfree_rcu(op, rcu);
 }
@@ -165,7 +175,8 @@ void tsrv_flush(struct tsrv_ctx *ctx)
 }
 
 static struct tsrv_op *tsrv_alloc_op(struct tsrv_sess *sess,
-				     struct rtrs_srv_op *id, int status)
+				     struct rtrs_srv_op *id, int status,
+				     const void *usr, size_t usrlen)
 {
 	struct tsrv_op *op = kzalloc(sizeof(*op), GFP_KERNEL);
 
@@ -175,6 +186,9 @@ static struct tsrv_op *tsrv_alloc_op(struct tsrv_sess *sess,
 	op->sess = sess;
 	op->ctx = sess->ctx;
 	op->status = status;
+	op->usr = usr;
+	op->usrlen = usrlen;
+	op->csum = jhash(usr, usrlen, 0);
 	INIT_DELAYED_WORK(&op->work, tsrv_work_fn);
 	init_irq_work(&op->irq_work, tsrv_irq_fn);
 	return op;
@@ -194,7 +208,8 @@ static u8 tsrv_mode(struct tsrv_sess *sess, const struct rtest_msg *msg)
 
 /* Returns what rdma_ev has to. */
 static int tsrv_answer(struct tsrv_sess *sess, struct rtrs_srv_op *id,
-		       const struct rtest_msg *msg, int status)
+		       const struct rtest_msg *msg, int status, const void *usr,
+		       size_t usrlen)
 {
 	u8 mode = tsrv_mode(sess, msg);
 	u32 delay_us = le32_to_cpu(msg->delay_us);
@@ -204,7 +219,8 @@ static int tsrv_answer(struct tsrv_sess *sess, struct rtrs_srv_op *id,
 		tsrv_count_answer(sess);
 		return status;
 	}
-	op = mode > RTEST_RETURN ? tsrv_alloc_op(sess, id, status) : NULL;
+	op = mode > RTEST_RETURN ?
+	     tsrv_alloc_op(sess, id, status, usr, usrlen) : NULL;
 	if (!op) {
 		tsrv_respond(sess, id, status);
 		return 0;
@@ -308,9 +324,10 @@ static int tsrv_handle(struct tsrv_sess *sess, struct rtrs_srv_op *id,
 	atomic64_add(usrlen, &stats->usr_bytes);
 	if (usrlen < sizeof(msg)) {
 		if (tsrv_check_tiny(sess, datalen, usr, usrlen))
-			return tsrv_answer(sess, id, &msg, 0);
+			return tsrv_answer(sess, id, &msg, 0, usr, usrlen);
 		atomic_inc(&stats->usr_mismatches);
-		return tsrv_answer(sess, id, &msg, -RTEST_MISMATCH);
+		return tsrv_answer(sess, id, &msg, -RTEST_MISMATCH, usr,
+				   usrlen);
 	}
 	memcpy(&msg, usr, sizeof(msg));
 	status = -le16_to_cpu(msg.err);
@@ -321,7 +338,7 @@ static int tsrv_handle(struct tsrv_sess *sess, struct rtrs_srv_op *id,
 		atomic_inc(&stats->data_mismatches);
 		status = -RTEST_MISMATCH;
 	}
-	return tsrv_answer(sess, id, &msg, status);
+	return tsrv_answer(sess, id, &msg, status, usr, usrlen);
 }
 
 /**

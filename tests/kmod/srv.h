@@ -40,6 +40,7 @@ struct tsrv_knobs {
  * @usr_bytes: bytes of user messages that were compared
  * @data_mismatches: WRITEs with wrong data
  * @usr_mismatches: requests with a wrong user message
+ * @usr_changed: those whose user message was another one when they were answered
  * @late: calls of rdma_ev outside of the life of their session
  * @pending: requests without an answer yet
  * @unfinished: requests that were pending when their session went
@@ -56,6 +57,7 @@ struct tsrv_stats {
 	atomic64_t usr_bytes;
 	atomic_t data_mismatches;
 	atomic_t usr_mismatches;
+	atomic_t usr_changed;
 	atomic_t late;
 	atomic_t pending;
 	atomic_t unfinished;

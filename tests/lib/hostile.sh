@@ -46,4 +46,6 @@ stop_honest()
 	assert_eq "$(ls "$srv_sysfs")" honest "sessions in sysfs"
 	stop_requests honest
 	close_session honest
+	assert_eq "$(value usr_changed "$srv/$port/stats")" 0 \
+		"user messages that changed while the ULP had them"
 }

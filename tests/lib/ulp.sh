@@ -156,7 +156,8 @@ assert_server()
 {
 	local key stats=$srv/${1:-$port}/stats
 
-	for key in data_mismatches usr_mismatches late pending unfinished; do
+	for key in data_mismatches usr_mismatches usr_changed late pending \
+		unfinished; do
 		assert_eq "$(value $key "$stats")" 0 "server, $key"
 	done
 	assert_eq "$(value answered "$stats")" "$(value requests "$stats")" \
