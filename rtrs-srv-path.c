@@ -194,6 +194,10 @@ static void rtrs_srv_path_go(struct rtrs_srv_path *path)
 		      path->cid_num, path->dev->ib_dev->name);
 }
 
+/*
+ * On a workqueue of its own: it may wait for the end of other paths, whose
+ * works must not have to wait behind it.
+ */
 static void rtrs_srv_path_up(struct work_struct *work)
 {
 	struct rtrs_srv_path *path = container_of(work, struct rtrs_srv_path,
@@ -213,7 +217,7 @@ static void rtrs_srv_path_try_up_locked(struct rtrs_srv_path *path)
 	    path->nr_up < path->cid_num || path->info_len < 0)
 		return;
 	path->up_queued = true;
-	queue_work(rtrs_srv_wq, &path->up_work);
+	queue_work(rtrs_srv_up_wq, &path->up_work);
 }
 
 /**

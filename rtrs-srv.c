@@ -45,6 +45,7 @@
 bool rtrs_srv_secure = true;
 struct rtrs_conn_rsp rtrs_srv_geo;
 struct workqueue_struct *rtrs_srv_wq;
+struct workqueue_struct *rtrs_srv_up_wq;
 
 static unsigned long max_chunk_size = RTRS_DEF_CHUNK_SIZE;
 static unsigned int sess_queue_depth = RTRS_DEF_QUEUE_DEPTH;
@@ -623,9 +624,16 @@ static int __init rtrs_srv_init(void)
 				      0);
 	if (!rtrs_srv_wq)
 		return -ENOMEM;
+	rtrs_srv_up_wq = alloc_workqueue("rtrs_srv_up",
+					 WQ_UNBOUND | WQ_MEM_RECLAIM,
+					 WQ_MAX_ACTIVE);
+	if (!rtrs_srv_up_wq) {
+		err = -ENOMEM;
+		goto destroy_wq;
+	}
 	err = rtrs_srv_io_init();
 	if (err)
-		goto destroy_wq;
+		goto destroy_up_wq;
 	err = rtrs_srv_sysfs_init();
 	if (err)
 		goto exit_io;
@@ -634,6 +642,8 @@ static int __init rtrs_srv_init(void)
 
 exit_io:
 	rtrs_srv_io_exit();
+destroy_up_wq:
+	destroy_workqueue(rtrs_srv_up_wq);
 destroy_wq:
 	destroy_workqueue(rtrs_srv_wq);
 	return err;
@@ -643,6 +653,7 @@ destroy_wq:
 static void __exit rtrs_srv_exit(void)
 {
 	rtrs_srv_debugfs_exit();
+	destroy_workqueue(rtrs_srv_up_wq);
 	destroy_workqueue(rtrs_srv_wq);
 	rtrs_srv_io_exit();
 	rtrs_srv_sysfs_exit();

@@ -414,6 +414,7 @@ struct rtrs_srv_path {
 extern bool rtrs_srv_secure;
 extern struct rtrs_conn_rsp rtrs_srv_geo;
 extern struct workqueue_struct *rtrs_srv_wq;
+extern struct workqueue_struct *rtrs_srv_up_wq;
 u32 rtrs_srv_chunk_size(void);
 unsigned int rtrs_srv_new_id(void);
 
