@@ -182,6 +182,7 @@ static void rtrs_srv_path_go(struct rtrs_srv_path *path)
 	if (!rtrs_srv_path_set_state(path, RTRS_SRV_CONNECTED))
 		return;
 	cancel_delayed_work(&path->deadline);
+	rtrs_srv_sess_path_connected(path);
 	err = rtrs_post_send(con, path->info_rsp, path->info_rsp->size, NULL,
 			     NULL);
 	if (err) {
@@ -487,16 +488,17 @@ rtrs_srv_path_create(struct rtrs_srv_ctx *ctx, struct rtrs_srv_sess *sess,
 	if (IS_ERR(path))
 		return path;
 	err = rtrs_srv_path_allowed(sess, path->str, req, rule);
-	if (err) {
-		rtrs_srv_path_free(path);
-		return ERR_PTR(err);
-	}
+	if (err)
+		goto free_path;
+	err = rtrs_srv_limit_add_path(ctx, path, !sess, rule);
+	if (err)
+		goto free_path;
 	if (!sess)
 		sess = rtrs_srv_sess_create(ctx, req->paths_uuid);
 	if (!sess) {
 		*rule = "no memory";
-		rtrs_srv_path_free(path);
-		return ERR_PTR(-ENOMEM);
+		err = -ENOMEM;
+		goto del_path;
 	}
 	path->sess = sess;
 	list_add_tail(&path->entry, &sess->paths);
@@ -507,6 +509,12 @@ rtrs_srv_path_create(struct rtrs_srv_ctx *ctx, struct rtrs_srv_sess *sess,
 	queue_delayed_work(rtrs_srv_wq, &path->deadline,
 			   RTRS_SRV_HANDSHAKE_S * HZ);
 	return path;
+
+del_path:
+	rtrs_srv_limit_del_path(ctx, path);
+free_path:
+	rtrs_srv_path_free(path);
+	return ERR_PTR(err);
 }
 
 static int rtrs_srv_path_add_con_locked(struct rtrs_srv_path *path,
@@ -548,7 +556,8 @@ static int rtrs_srv_path_add_con_locked(struct rtrs_srv_path *path,
 }
 
 /* A client that comes with another attempt has given the one before up. */
-static int rtrs_srv_path_add_con(struct rtrs_srv_path *path,
+static int rtrs_srv_path_add_con(struct rtrs_srv_ctx *ctx,
+				 struct rtrs_srv_path *path,
 				 struct rtrs_srv_con *con,
 				 const struct rtrs_conn_req *req,
 				 const char **rule)
@@ -556,10 +565,15 @@ static int rtrs_srv_path_add_con(struct rtrs_srv_path *path,
 	unsigned long flags;
 	int err;
 
+	err = rtrs_srv_limit_check_con(ctx, path, rule);
+	if (err)
+		return err;
 	spin_lock_irqsave(&path->lock, flags);
 	err = rtrs_srv_path_add_con_locked(path, con, req, rule);
 	spin_unlock_irqrestore(&path->lock, flags);
-	if (err == -EBUSY)
+	if (!err)
+		rtrs_srv_limit_add_con(ctx, path);
+	else if (err == -EBUSY)
 		rtrs_srv_path_fail(path, "given up by the client, which connects again");
 	return err;
 }
@@ -582,18 +596,23 @@ int rtrs_srv_path_join(struct rtrs_srv_ctx *ctx, struct rtrs_srv_con *con,
 {
 	struct rtrs_srv_path *path = NULL;
 	struct rtrs_srv_sess *sess;
+	bool is_new;
 	int err;
 
 	mutex_lock(&ctx->lock);
 	sess = rtrs_srv_sess_find(ctx, req->paths_uuid);
 	if (sess)
 		path = rtrs_srv_path_find(sess, req->sess_uuid);
-	if (!path)
+	is_new = !path;
+	if (is_new)
 		path = rtrs_srv_path_create(ctx, sess, con->c.cm_id, req, rule);
-	if (IS_ERR(path))
+	if (IS_ERR(path)) {
 		err = PTR_ERR(path);
-	else
-		err = rtrs_srv_path_add_con(path, con, req, rule);
+	} else {
+		err = rtrs_srv_path_add_con(ctx, path, con, req, rule);
+		if (err && is_new)
+			rtrs_srv_path_close(path);
+	}
 	mutex_unlock(&ctx->lock);
 	return err;
 }

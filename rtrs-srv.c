@@ -96,6 +96,7 @@ static void rtrs_srv_free_chunks(struct rtrs_srv_chunk *chunks)
 		free_pages((unsigned long)chunks[i].data, order);
 	kvfree(chunks[0].usr);
 	kvfree(chunks);
+	rtrs_srv_limit_give_mem();
 }
 
 /*
@@ -126,10 +127,16 @@ static struct rtrs_srv_chunk *rtrs_srv_alloc_chunks(int node)
 	void *usr;
 	u32 i;
 
+	if (!rtrs_srv_limit_take_mem()) {
+		pr_warn_ratelimited("max_memory_mb is reached\n");
+		return NULL;
+	}
 	chunks = kvcalloc(rtrs_srv_geo.queue_depth, sizeof(*chunks),
 			  GFP_KERNEL);
-	if (!chunks)
+	if (!chunks) {
+		rtrs_srv_limit_give_mem();
 		return NULL;
+	}
 	usr = kvmalloc_node((size_t)rtrs_srv_geo.queue_depth *
 			    RTRS_SRV_HDR_SIZE, GFP_KERNEL, node);
 	chunks[0].usr = usr;
@@ -220,6 +227,7 @@ struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx,
 	mutex_init(&sess->lock);
 	sess->id = rtrs_srv_new_id();
 	list_add_tail(&sess->entry, &ctx->sessions);
+	ctx->nr_sessions++;
 	pr_debug("created srv_sess %u\n", sess->id);
 	return sess;
 }
@@ -240,6 +248,21 @@ static void rtrs_srv_sess_destroy(struct rtrs_srv_sess *sess)
 }
 
 /**
+ * rtrs_srv_sess_path_connected() - a path's connections are not half open now
+ * @path: path that has just become CONNECTED
+ *
+ * Context: Process; sleeps.
+ */
+void rtrs_srv_sess_path_connected(struct rtrs_srv_path *path)
+{
+	struct rtrs_srv_ctx *ctx = path->sess->ctx;
+
+	mutex_lock(&ctx->lock);
+	rtrs_srv_limit_del_cons(ctx, path);
+	mutex_unlock(&ctx->lock);
+}
+
+/**
  * rtrs_srv_sess_hide_path() - let nobody find a path any more
  * @path: path that is closed
  *
@@ -254,6 +277,7 @@ void rtrs_srv_sess_hide_path(struct rtrs_srv_path *path)
 
 	mutex_lock(&ctx->lock);
 	list_del(&path->entry);
+	rtrs_srv_limit_del_cons(ctx, path);
 	mutex_unlock(&ctx->lock);
 }
 
@@ -268,13 +292,17 @@ void rtrs_srv_sess_hide_path(struct rtrs_srv_path *path)
 void rtrs_srv_sess_del_path(struct rtrs_srv_path *path)
 {
 	struct rtrs_srv_sess *sess = path->sess;
+	struct rtrs_srv_ctx *ctx = sess->ctx;
 	bool last;
 
-	mutex_lock(&sess->ctx->lock);
+	mutex_lock(&ctx->lock);
+	rtrs_srv_limit_del_path(ctx, path);
 	last = !--sess->nr_paths;
-	if (last)
+	if (last) {
 		list_del(&sess->entry);
-	mutex_unlock(&sess->ctx->lock);
+		ctx->nr_sessions--;
+	}
+	mutex_unlock(&ctx->lock);
 	if (last)
 		rtrs_srv_sess_destroy(sess);
 }
@@ -542,6 +570,7 @@ struct rtrs_srv_ctx *rtrs_srv_open(struct rtrs_srv_ops *ops, u16 port)
 	ctx->port = port;
 	mutex_init(&ctx->lock);
 	INIT_LIST_HEAD(&ctx->sessions);
+	INIT_LIST_HEAD(&ctx->clients);
 	init_completion(&ctx->gone);
 	kref_init(&ctx->ref);
 	ctx->id = rtrs_srv_new_id();

@@ -61,9 +61,12 @@ enum rtrs_srv_limits {
  * @ops: callbacks of the ULP
  * @ip_id: listens on the port, IPv4 and IPv6
  * @ib_id: listens for AF_IB addresses; NULL if that was not possible
- * @lock: Protects @sessions and the list of paths of each of them.  Taken by
- *	CM handlers; nobody sleeps for a ULP or a CM event under it
+ * @lock: Protects what follows up to @nr_half_open, and the list of paths of
+ *	each session.  Taken by CM handlers; nobody sleeps for a ULP or a CM event under it
  * @sessions: list of struct rtrs_srv_sess
+ * @nr_sessions: their number
+ * @clients: addresses that their paths come from
+ * @nr_half_open: connections of paths that are not connected yet
  * @ref: the opener and each session
  * @gone: completed with the last reference
  * @port: in host order
@@ -77,8 +80,11 @@ struct rtrs_srv_ctx {
 	struct rtrs_srv_ops ops;
 	struct rdma_cm_id *ip_id;
 	struct rdma_cm_id *ib_id;
-	struct mutex lock;	/* Protects sessions and their paths. */
+	struct mutex lock;	/* Protects sessions, their paths, clients. */
 	struct list_head sessions;
+	unsigned int nr_sessions;
+	struct list_head clients;
+	unsigned int nr_half_open;
 	struct kref ref;
 	struct completion gone;
 	u16 port;
@@ -278,6 +284,8 @@ struct rtrs_srv_file {
  * struct rtrs_srv_path - a path of a session
  * @sess: its session
  * @entry: in @sess->paths
+ * @client: what is counted for the client's address
+ * @nr_half_open: connections that are counted there
  * @uuid: sess_uuid
  * @recon_cnt: the client's attempt that it belongs to
  * @cid_num: number of connections
@@ -335,6 +343,8 @@ struct rtrs_srv_file {
 struct rtrs_srv_path {
 	struct rtrs_srv_sess *sess;
 	struct list_head entry;
+	struct rtrs_srv_client *client;
+	unsigned int nr_half_open;
 	u8 uuid[RTRS_UUID_SIZE];
 	u16 recon_cnt;
 	u16 cid_num;
@@ -423,6 +433,7 @@ struct rtrs_srv_sess *rtrs_srv_sess_find(struct rtrs_srv_ctx *ctx,
 					 const u8 *uuid);
 struct rtrs_srv_sess *rtrs_srv_sess_create(struct rtrs_srv_ctx *ctx,
 					   const u8 *uuid);
+void rtrs_srv_sess_path_connected(struct rtrs_srv_path *path);
 void rtrs_srv_sess_hide_path(struct rtrs_srv_path *path);
 void rtrs_srv_sess_del_path(struct rtrs_srv_path *path);
 const char *rtrs_srv_sess_name(struct rtrs_srv_sess *sess);
@@ -481,6 +492,22 @@ void rtrs_srv_op_init(struct rtrs_srv_op *op, struct rtrs_srv_path *path,
 bool rtrs_srv_sess_has_orphans(struct rtrs_srv_sess *sess);
 int rtrs_srv_io_init(void);
 void rtrs_srv_io_exit(void);
+
+/* rtrs-srv-limit.c */
+int __must_check rtrs_srv_limit_add_path(struct rtrs_srv_ctx *ctx,
+					 struct rtrs_srv_path *path,
+					 bool new_sess, const char **rule);
+void rtrs_srv_limit_del_path(struct rtrs_srv_ctx *ctx,
+			     struct rtrs_srv_path *path);
+int __must_check rtrs_srv_limit_check_con(struct rtrs_srv_ctx *ctx,
+					  struct rtrs_srv_path *path,
+					  const char **rule);
+void rtrs_srv_limit_add_con(struct rtrs_srv_ctx *ctx,
+			    struct rtrs_srv_path *path);
+void rtrs_srv_limit_del_cons(struct rtrs_srv_ctx *ctx,
+			     struct rtrs_srv_path *path);
+bool __must_check rtrs_srv_limit_take_mem(void);
+void rtrs_srv_limit_give_mem(void);
 
 /* rtrs-srv-mem.c: operations, chunks and keys of a path */
 int __must_check rtrs_srv_path_alloc_mem(struct rtrs_srv_path *path);

@@ -200,10 +200,14 @@ void path_connect_from(struct path *path, u32 cid);
 void path_send(struct path *path, u32 cid, const void *data, u32 len);
 void path_send_info(struct path *path);
 void path_get_info(struct path *path);
+bool path_try_info(struct path *path);
 void path_bring_up(struct path *path, enum stage stage);
 void path_post(struct path *path, u32 cid, const struct wr *wr);
 bool path_gone(struct path *path, u32 ms);
 void path_close(struct path *path);
+
+/* fill.c */
+int fill(const char *addr, const char *port, const char *stage);
 
 /* request.c */
 u32 request_imm(struct path *path, u32 id, u32 off);

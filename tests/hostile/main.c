@@ -4,10 +4,11 @@
  *
  * usage: rtrs-hostile list
  *	  rtrs-hostile attack ADDRESS PORT TABLE-OR-NAME...
+ *	  rtrs-hostile fill ADDRESS PORT STAGE
  *
  * attack prints a line for each attack, "ok NAME MS" or "not ok NAME WHY", and
  * exits with 1 if anything was not as the table wants it.  The honest session
- * that must not suffer is another program's.
+ * that must not suffer is another program's.  fill: see fill.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -198,9 +199,13 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "list"))
 		return list();
-	if (argc < 5 || strcmp(argv[1], "attack"))
-		die("usage: rtrs-hostile list | attack ADDRESS PORT NAME...");
+	if (argc < 5)
+		die("usage: rtrs-hostile list | attack|fill ADDRESS PORT WHAT...");
 	con_init();
+	if (!strcmp(argv[1], "fill"))
+		return fill(argv[2], argv[3], argv[4]);
+	if (strcmp(argv[1], "attack"))
+		die("no command '%s'", argv[1]);
 	log_open();
 	for (i = 4; i < argc; i++)
 		bad += run_named(argv[2], argv[3], argv[i]);

@@ -169,13 +169,25 @@ static void learn_sizes(struct path *path)
  */
 void path_get_info(struct path *path)
 {
+	if (!path_try_info(path))
+		die("no info_rsp");
+}
+
+/**
+ * path_try_info() - the same, but the server may close the path instead
+ * @path: path
+ *
+ * Return: false if it has.
+ */
+bool path_try_info(struct path *path)
+{
 	const struct rtrs_msg_info_rsp *rsp;
 	struct ibv_wc wc;
 	u32 i, cnt;
 
 	learn_sizes(path);
 	if (!con_recv(&path->cons[0], REPLY_MS, &wc))
-		die("no info_rsp");
+		return false;
 	rsp = con_data(&path->cons[0], &wc);
 	cnt = le16toh(rsp->sg_cnt);
 	if (le16toh(rsp->type) != RTRS_MSG_INFO_RSP || !cnt ||
@@ -191,6 +203,7 @@ void path_get_info(struct path *path)
 		path->chunks[i].rkey = le32toh(desc->key);
 	}
 	con_repost(&path->cons[0], &wc);
+	return true;
 }
 
 /**
