@@ -43,6 +43,10 @@ deb:
 check-deb:
 	scripts/check-deb
 
+bench:
+	scripts/setup build vm
+	scripts/bench $(BENCH)
+
 matrix:
 	scripts/matrix $(KERNELS) -- $(CASES)
 
@@ -57,12 +61,14 @@ help:
 	@echo 'make deb        Debian packages, in build/deb'
 	@echo 'make check-deb  make them, and install them in a new Debian (as root)'
 	@echo 'make matrix     a table of kernels: build, rnbd, VM cases (as root)'
+	@echo 'make bench      what an I/O costs, here and on other transports (as root)'
 	@echo
 	@echo 'KDIR=DIR        build for the kernel whose build directory DIR is'
 	@echo 'KVER=RELEASE    the same as KDIR=/lib/modules/RELEASE/build'
 	@echo '                (default: $(KVER), the running kernel)'
 	@echo 'KERNELS="6.1 7.3" CASES="rnbd-fio"  what make matrix runs'
+	@echo 'BENCH="--mtu 9000"  options for scripts/bench'
 	@echo 'W=1 C=2 V=1     as in the kernel: warnings, sparse, commands'
 
 .DEFAULT_GOAL := modules
-.PHONY: modules kernel-ok install clean demo check check-long man deb check-deb matrix help
+.PHONY: modules kernel-ok install clean demo check check-long man deb check-deb matrix bench help

@@ -29,7 +29,7 @@ MODULES = """
     dummy ipv6 sch_netem sch_ingress cls_matchall cls_u32 act_gact
     crc32_generic crc32_pclmul crc32c_generic crc32c_intel
     ib_core ib_cm iw_cm rdma_cm rdma_ucm ib_uverbs rdma_rxe siw
-    brd loop null_blk ext4
+    brd loop null_blk ext4 nvme_rdma nvmet_rdma
 """.split()
 
 PROGRAMS = """
@@ -166,7 +166,9 @@ def set_files(kernel: Kernel, name: str) -> list[Path]:
 def variables_of(case: Case) -> str:
     """What a case's shell reads before it starts."""
     lines = {"case_name": case.name, "scale": os.environ.get("RTRS_SCALE", "1"),
-             "seed": os.environ.get("RTRS_SEED", ""), **case.variables}
+             "seed": os.environ.get("RTRS_SEED", ""),
+             "rows": os.environ.get("RTRS_ROWS", ""),
+             "requests": os.environ.get("RTRS_REQUESTS", "8000"), **case.variables}
     return "".join(f"{key}={shlex.quote(value)}\n" for key, value in lines.items()
                    if re.fullmatch(r"[a-z_][a-z0-9_]*", key))
 

@@ -371,8 +371,9 @@ class Runner:
             self.stop()
 
     def boot(self, case: Case) -> Fleet:
-        """The VMs that run already, or new ones; KVM where it works."""
-        if self.fleet and self.fleet.machine == case.machine:
+        """The VMs that run already, or new ones; KVM where it works. A benchmark must not
+        depend on what ran before it."""
+        if self.fleet and self.fleet.machine == case.machine and self.accel != "icount":
             return self.fleet
         self.stop()
         try:
