@@ -5,9 +5,9 @@
  *	/sys/kernel/debug/rtrs-server/port-<port>
  *	/sys/kernel/debug/rtrs-server/{max_send_slots,established_delay_ms}
  *
- * One file a listening port shows the sessions that came to it: paths with
- * their state, connections, and every request that is not answered yet with its
- * age.  For people who look for the request that hangs; the format is no ABI.
+ * One file a listening port shows what the limits count (rtrs-srv-limit.c) and
+ * the sessions that came to it: paths with their state, connections, and every
+ * request that is not answered yet with its age.  For people who look for the request that hangs; the format is no ABI.
  *
  * The context's lock keeps sessions and paths; connections and operations are
  * there as long as the path is seen connected under RCU.  The picture is not of
@@ -81,6 +81,7 @@ static int ctx_show(struct seq_file *m, void *unused)
 	struct rtrs_srv_path *path;
 
 	mutex_lock(&ctx->lock);
+	rtrs_srv_limit_show(ctx, m);
 	list_for_each_entry(sess, &ctx->sessions, entry) {
 		seq_printf(m, "session %s: %pUb, %u chunks of %u bytes, %u paths\n",
 			   rtrs_srv_sess_name(sess), sess->uuid,

@@ -24,6 +24,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
@@ -219,6 +220,29 @@ void rtrs_srv_limit_del_cons(struct rtrs_srv_ctx *ctx,
 	ctx->nr_half_open -= path->nr_half_open;
 	path->client->nr_half_open -= path->nr_half_open;
 	path->nr_half_open = 0;
+}
+
+/**
+ * rtrs_srv_limit_show() - what a context's clients have taken, for debugfs
+ * @ctx: context; the caller holds its lock
+ * @m: where it is printed
+ *
+ * Context: Process.
+ */
+void rtrs_srv_limit_show(struct rtrs_srv_ctx *ctx, struct seq_file *m)
+{
+	struct rtrs_srv_client *client;
+	char str[64];
+
+	lockdep_assert_held(&ctx->lock);
+	seq_printf(m, "%u sessions, %u connections half open\n",
+		   ctx->nr_sessions, ctx->nr_half_open);
+	list_for_each_entry(client, &ctx->clients, entry) {
+		sockaddr_to_str((struct sockaddr *)&client->addr, str,
+				sizeof(str));
+		seq_printf(m, "client %s: %u paths, %u connections half open\n",
+			   str, client->nr_paths, client->nr_half_open);
+	}
 }
 
 /* A session's chunks with the places for their user messages. */

@@ -27,8 +27,9 @@ limit()
 	klog | grep -q "rtrs_server: .*$5" || fail "the log does not say: $5"
 	goes_on honest
 	put $parameters/"$1" "$old"
-	wait_for 10 same_resources
+	wait_for 10 attack_over
 	attack hb-payload
+	wait_for 10 attack_over
 }
 
 run()

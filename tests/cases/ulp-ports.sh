@@ -14,7 +14,7 @@ run()
 {
 	local p
 
-	start_ulps always_invalidate=Y
+	start_ulps always_invalidate=Y sess_queue_depth=64
 	for p in $ports; do
 		[ "$p" = "$port" ] || listen "$p"
 		open_session "a$p" port="$p"
