@@ -30,11 +30,13 @@
 #include "rtrs.h"
 #include "rtrs-core.h"
 
+struct seq_file;
+
 enum rtrs_srv_limits {
 	RTRS_SRV_HDR_SIZE	= 4096,	/* of each chunk, behind the data */
 	RTRS_SRV_MAX_CONS	= 16384, /* of a path: CPUs and poll queues */
 	RTRS_SRV_EARLY_MAX	= 16,	/* messages before the RTU */
-	RTRS_SRV_HANDSHAKE_S	= 30,	/* for all of a path's set-up */
+	RTRS_SRV_HANDSHAKE_S	= 35,	/* for a path's set-up; a client's: 30 */
 	RTRS_SRV_NAME_WAIT_S	= 10,	/* for a session that is going */
 
 	/* work requests of one operation */
@@ -506,6 +508,7 @@ void rtrs_srv_limit_add_con(struct rtrs_srv_ctx *ctx,
 			    struct rtrs_srv_path *path);
 void rtrs_srv_limit_del_cons(struct rtrs_srv_ctx *ctx,
 			     struct rtrs_srv_path *path);
+void rtrs_srv_limit_show(struct rtrs_srv_ctx *ctx, struct seq_file *m);
 bool __must_check rtrs_srv_limit_take_mem(void);
 void rtrs_srv_limit_give_mem(void);
 
