@@ -45,7 +45,7 @@ void rtrs_clt_link_error(struct rtrs_clt_link *link, int err, const char *what)
 	if (cmpxchg(&link->err, 0, err))
 		return;
 	trace_rtrs_clt_link_error(path, err, what);
-	if (err != -EBUSY)	/* The path asks again, soon. */
+	if (err != -EAGAIN)	/* The path asks again, soon. */
 		rtrs_clt_warn(path, "%s: %pe\n", what, ERR_PTR(err));
 	wake_up_all(&path->sess->wait);
 	rtrs_clt_path_recover(path);
@@ -129,10 +129,17 @@ static int con_established(struct rtrs_clt_con *con,
 	return 0;
 }
 
-/* Not every errno of a peer is one to act on, or to show to a user. */
+/*
+ * Not every errno of a peer is one to act on, or to show to a user.  One that
+ * is busy is asked again: -EAGAIN.
+ */
 static int con_reject_errno(int err)
 {
-	return err == -EREMCHG || err < -RTRS_IMM_ERRNO_MAX ? -ECONNRESET : err;
+	if (err == -EBUSY)
+		return -EAGAIN;
+	if (err == -EAGAIN || err == -EREMCHG || err < -RTRS_IMM_ERRNO_MAX)
+		return -ECONNRESET;
+	return err;
 }
 
 static int con_rejected(struct rtrs_clt_con *con,
@@ -150,10 +157,20 @@ static int con_rejected(struct rtrs_clt_con *con,
 		return con_reject_errno(rsp.err);
 	/* The peer's CM takes us for another, who died, and ends that now. */
 	if (event->status == IB_CM_REJ_STALE_CONN)
-		return -EBUSY;
+		return -EAGAIN;
 	rtrs_clt_err(con->link->path, "connection %u rejected: %s\n",
 		     con->c.cid, rdma_reject_msg(con->c.cm_id, event->status));
 	return -ECONNRESET;
+}
+
+/* Closing is all that the protocol lets a server say of an info_req. */
+static int con_disconnected(struct rtrs_clt_con *con)
+{
+	if (!READ_ONCE(con->link->info_req))
+		return -ECONNRESET;
+	rtrs_clt_err(con->link->path,
+		     "refused by the server: expected a session name that no other client has, and a server with room for the session\n");
+	return -EBUSY;
 }
 
 static int con_cm_event(struct rtrs_clt_con *con,
@@ -175,6 +192,7 @@ static int con_cm_event(struct rtrs_clt_con *con,
 	case RDMA_CM_EVENT_UNREACHABLE:
 		return event->status < 0 ? event->status : -EHOSTUNREACH;
 	case RDMA_CM_EVENT_DISCONNECTED:
+		return con_disconnected(con);
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		return -ECONNRESET;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:

@@ -263,9 +263,10 @@ static struct rtrs_clt_link *path_create_link(struct rtrs_clt_path *path)
 	for (;; ms = min_t(u32, 2 * ms, MSEC_PER_SEC)) {
 		path->recon_cnt++;
 		link = rtrs_clt_link_create(path);
-		if (!IS_ERR(link) || PTR_ERR(link) != -EBUSY ||
-		    time_after(jiffies, deadline))
+		if (link != ERR_PTR(-EAGAIN))
 			return link;
+		if (time_after(jiffies, deadline))
+			return ERR_PTR(-EBUSY);
 		err = path_pause(path, ms);
 		if (err)
 			return ERR_PTR(err);

@@ -115,8 +115,10 @@ struct rtrs_clt_ops {
  *
  * Context: Process; sleeps until every path is connected.
  * Return: the session with every path connected, or ERR_PTR: -EINVAL for a bad
- *	name or number of paths, -EEXIST if the name is taken, -ENOMEM, or the
- *	error of the first path that could not be connected.  After an error
+ *	name or number of paths, -EEXIST if the name is taken, -EBUSY if another
+ *	client has a session of that name at the server, or the server has no
+ *	room, -ENOMEM, or the error of the first path that could not be
+ *	connected.  After an error
  *	nothing is left behind.
  */
 struct rtrs_clt_sess *rtrs_clt_open(struct rtrs_clt_ops *ops,

@@ -60,7 +60,7 @@ gets_in()
 	open_with slot=same name=same path=ip:10.0.0.1 path=ip:10.0.1.1 \
 		port=$port && return
 	refused=$((refused + 1))
-	assert_eq "$(value open_errno $clt/same/state)" -104 "why it is refused"
+	assert_eq "$(value open_errno $clt/same/state)" -16 "why it is refused"
 	return 1
 }
 

@@ -8,6 +8,7 @@
 # allow-log: mr->lkey .*not free
 # variant: 0.2-percent when=check-long fault="loss 0.2%" seconds=60
 # variant: 1-percent when=check-long fault="loss 1%" seconds=15
+# variant: 1-percent-peer when=check-long fault="loss 1%" seconds=15 modules="client=peer server=peer"
 #
 # rxe repeats local operations with what it sends again, and then some queue
 # pairs die or fall silent; requests move to the other path then.

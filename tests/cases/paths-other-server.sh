@@ -40,7 +40,7 @@ refused_name()
 	before=$(resources)
 	! open_with slot=twin name=both path=ip:10.0.0.1 port=$port ||
 		fail "two clients have the same session"
-	assert_eq "$(value open_errno $clt/twin/state)" -104 "open"
+	assert_eq "$(value open_errno $clt/twin/state)" -16 "open"
 	assert_eq "$(said_why)" $((lines + 1)) "lines of the server"
 	assert_eq "$(ls $clt_sysfs)" "" "client sessions in sysfs"
 	[ "$(resources)" = "$before" ] || wait_for 10 same_as "$before"
