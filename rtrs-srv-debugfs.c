@@ -7,7 +7,8 @@
  *
  * One file a listening port shows what the limits count (rtrs-srv-limit.c) and
  * the sessions that came to it: paths with their state, connections, and every
- * request that is not answered yet with its age.  For people who look for the request that hangs; the format is no ABI.
+ * request that is not answered yet with its age.  For people who look for the
+ * request that hangs; the format is no ABI.
  *
  * The context's lock keeps sessions and paths; connections and operations are
  * there as long as the path is seen connected under RCU.  The picture is not of
