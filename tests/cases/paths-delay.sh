@@ -27,14 +27,14 @@ prepare_delay()
 
 begin_delay()
 {
-	tc qdisc change dev eth0 root netem limit 10000 delay 300ms
+	tc qdisc change dev eth0 root netem limit 10000 delay 200ms
 }
 
 server()
 {
 	prepare_delay
 	load rtrs-server always_invalidate=N sess_queue_depth=64
-	heartbeat 150 3
+	heartbeat 100 5
 	load rtrs-test-server
 	listen $port
 	tell listening yes
@@ -49,7 +49,7 @@ client()
 	ask listening
 	prepare_delay
 	load rtrs-test-client
-	heartbeat 150 3
+	heartbeat 100 5
 	open_session delay attempts=0
 	start_requests delay depth=32 threads=2 dir=any con=any size=1..60000
 	goes_on delay
