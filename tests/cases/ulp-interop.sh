@@ -42,7 +42,7 @@ client()
 {
 	local failing=any
 
-	[ "$set_name" = ours ] || failing=read
+	[ "$set_name" = ours ] || failing="read"
 	sync listening
 	start_ulp_client
 	open_session inter
